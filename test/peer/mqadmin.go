@@ -1,0 +1,135 @@
+package peer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const (
+	mqadminMain   = "org.apache.rocketmq.tools.command.MQAdminStartup"
+	adminLoopMain = "com.github.wheelmq.peer.AdminLoop"
+)
+
+// ToolJVM are the JVM flags of a short-lived client or tool.
+var ToolJVM = []string{"-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
+
+// MQAdmin runs one mqadmin command of RocketMQ 5.5.0 in a JVM of its own and
+// returns what it printed and its exit code. mqadmin exits with 0 after most
+// failures: look at stderr.
+func MQAdmin(ctx context.Context, args ...string) (stdout, stderr string, exit int, err error) {
+	cmd, cleanup, err := adminCommand(ctx, mqadminMain, args...)
+	if err != nil {
+		return "", "", 0, err
+	}
+	defer cleanup()
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err = cmd.Run()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		exit, err = failed.ExitCode(), nil
+	}
+	return out.String(), errOut.String(), exit, err
+}
+
+// adminCommand prepares a JVM with RocketMQ's tools whose home is a temporary
+// directory, so that it neither reads nor writes the user's files.
+func adminCommand(ctx context.Context, main string, args ...string) (*exec.Cmd, func(), error) {
+	cp, err := Classpath(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	home, err := os.MkdirTemp("", "wheelmq-mqadmin-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("peer: mqadmin home: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "java", slices.Concat(ToolJVM,
+		[]string{"-Duser.home=" + home, "-Dfile.encoding=UTF-8", "-cp", cp, main}, args)...)
+	cmd.Dir = home
+	cmd.Env = append(os.Environ(), "ROCKETMQ_HOME="+home, "NAMESRV_ADDR=")
+	cmd.SysProcAttr = childAttr()
+	return cmd, func() { os.RemoveAll(home) }, nil
+}
+
+// Admin is one JVM that runs mqadmin commands one after the other.
+type Admin struct {
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	answers *bufio.Reader
+	stderr  *output
+	cleanup func()
+}
+
+// StartAdmin starts the JVM. It lives until Close or until ctx is done.
+func StartAdmin(ctx context.Context) (*Admin, error) {
+	cmd, cleanup, err := adminCommand(ctx, adminLoopMain)
+	if err != nil {
+		return nil, err
+	}
+	a := &Admin{cmd: cmd, stderr: newOutput(""), cleanup: cleanup}
+	cmd.Stderr = a.stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		cleanup()
+		return nil, fmt.Errorf("peer: mqadmin: %w", err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		cleanup()
+		return nil, fmt.Errorf("peer: mqadmin: %w", err)
+	}
+	a.stdin, a.answers = stdin, bufio.NewReader(stdout)
+	if err := cmd.Start(); err != nil {
+		cleanup()
+		return nil, fmt.Errorf("peer: start mqadmin: %w", err)
+	}
+	return a, nil
+}
+
+// Run runs one command, for example Run("topicList", "-n", addr).
+func (a *Admin) Run(args ...string) (stdout, stderr string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, err := io.WriteString(a.stdin, strings.Join(args, "\x1f")+"\n"); err != nil {
+		return "", "", a.broken(err)
+	}
+	var outLen, errLen int
+	line, err := a.answers.ReadString('\n')
+	if err != nil {
+		return "", "", a.broken(err)
+	}
+	if _, err := fmt.Sscanf(line, "%d %d\n", &outLen, &errLen); err != nil {
+		return "", "", a.broken(fmt.Errorf("answer %q: %w", line, err))
+	}
+	both := make([]byte, outLen+errLen)
+	if _, err := io.ReadFull(a.answers, both); err != nil {
+		return "", "", a.broken(err)
+	}
+	return string(both[:outLen]), string(both[outLen:]), nil
+}
+
+func (a *Admin) broken(err error) error {
+	return fmt.Errorf("peer: mqadmin JVM: %w\n%s", err, a.stderr.tail())
+}
+
+// Close ends the JVM.
+func (a *Admin) Close() error {
+	defer a.cleanup()
+	if err := a.stdin.Close(); err != nil {
+		return fmt.Errorf("peer: mqadmin: %w", err)
+	}
+	if err := a.cmd.Wait(); err != nil {
+		return fmt.Errorf("peer: mqadmin ended: %w\n%s", err, a.stderr.tail())
+	}
+	return nil
+}

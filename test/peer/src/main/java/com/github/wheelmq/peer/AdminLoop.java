@@ -1,0 +1,60 @@
+package com.github.wheelmq.peer;
+
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.apache.rocketmq.tools.command.MQAdminStartup;
+
+/**
+ * Runs many mqadmin commands in one JVM, because starting one costs more than the command does.
+ *
+ * <p>A command is a line of arguments separated by U+001F. The answer is a line {@code stdoutBytes
+ * stderrBytes}, then exactly that many bytes of each. The end of standard input ends the loop.
+ */
+public final class AdminLoop {
+    private static final String SEPARATOR = "\u001f";
+    private static final long COMMAND_TIMEOUT_MILLIS = 60_000;
+
+    private AdminLoop() {}
+
+    public static void main(String[] unused) throws Exception {
+        PrintStream wire = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String line;
+        while ((line = commands.readLine()) != null) {
+            run(line.split(SEPARATOR, -1), wire);
+        }
+        // Clients that a command left running would keep the JVM alive.
+        System.exit(0);
+    }
+
+    private static void run(String[] command, PrintStream wire) throws IOException, InterruptedException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+        Thread worker = new Thread(() -> MQAdminStartup.main0(command, null), "mqadmin " + command[0]);
+        worker.setDaemon(true);
+        worker.start();
+        worker.join(COMMAND_TIMEOUT_MILLIS);
+        if (worker.isAlive()) {
+            System.err.println("mqadmin " + command[0] + " did not end within " + COMMAND_TIMEOUT_MILLIS + " ms");
+            for (StackTraceElement frame : worker.getStackTrace()) {
+                System.err.println("\tat " + frame);
+            }
+        }
+        System.out.flush();
+        System.err.flush();
+        byte[] stdout = out.toByteArray();
+        byte[] stderr = err.toByteArray();
+        wire.print(stdout.length + " " + stderr.length + "\n");
+        wire.write(stdout);
+        wire.write(stderr);
+        wire.flush();
+    }
+}

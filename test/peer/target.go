@@ -1,0 +1,192 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// targetEnv selects the server that StartTarget starts.
+const targetEnv = "WHEELMQ_TARGET"
+
+// The two values of WHEELMQ_TARGET.
+const (
+	Ours = "ours"
+	Real = "peer"
+)
+
+// TargetKind says which server the suites run against: Ours or Real.
+func TargetKind() string {
+	if kind := os.Getenv(targetEnv); kind != "" {
+		return kind
+	}
+	return Ours
+}
+
+// Target is a server under test. Its addresses stay the same over restarts.
+type Target struct {
+	// Kind is Ours or Real.
+	Kind string
+	// NameServerAddr and BrokerAddr are host:port.
+	NameServerAddr, BrokerAddr string
+	// HTTPAddr is where /health and /metrics are; empty for the real RocketMQ.
+	HTTPAddr string
+	// StoreDir is the root of the store (commitlog, consumequeue, config).
+	StoreDir string
+
+	tb     testing.TB
+	server server
+	up     bool
+}
+
+// server is what a Target needs of either implementation.
+type server interface {
+	launch(ctx context.Context) error
+	halt() error
+	kill()
+}
+
+// StartTarget starts the selected server with the given broker.conf keys on
+// free ports and a fresh store, and stops it when the test ends. Both servers
+// are named broker-a in cluster DefaultCluster unless conf says otherwise.
+func StartTarget(tb testing.TB, conf map[string]string) *Target {
+	tb.Helper()
+	t := &Target{Kind: TargetKind(), tb: tb}
+	// Not tb.TempDir: the store of a failed test would go before the server has
+	// been stopped by the cleanup below.
+	dir, err := os.MkdirTemp("", "wheelmq-target-")
+	if err != nil {
+		tb.Fatalf("peer: store directory: %v", err)
+	}
+	tb.Cleanup(func() {
+		t.close()
+		if err := os.RemoveAll(dir); err != nil {
+			tb.Errorf("peer: remove store: %v", err)
+		}
+	})
+	switch t.Kind {
+	case Ours:
+		err = t.useOurs(dir, conf)
+	case Real:
+		RequireJava(tb)
+		err = t.useReal(dir, conf)
+	default:
+		err = fmt.Errorf("%s=%q: want %q or %q", targetEnv, t.Kind, Ours, Real)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t.Launch()
+	return t
+}
+
+func (t *Target) useOurs(dir string, conf map[string]string) error {
+	w, err := newWheelMQ(dir, conf)
+	if err != nil {
+		return err
+	}
+	t.server = w
+	t.NameServerAddr, t.BrokerAddr = Address(w.namesrvPort), Address(w.listenPort)
+	t.HTTPAddr = Address(w.health)
+	t.StoreDir = dir + "/store"
+	return nil
+}
+
+func (t *Target) useReal(dir string, conf map[string]string) error {
+	cp, err := Classpath(t.tb.Context())
+	if err != nil {
+		return err
+	}
+	p := &Peer{opts: Options{Broker: conf}, classpath: cp, Dir: dir}
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	t.server = realServer{p}
+	t.NameServerAddr, t.BrokerAddr = p.NameServerAddr, p.BrokerAddr
+	t.StoreDir = dir + "/store"
+	return nil
+}
+
+// realServer gives a Peer the names that Target uses.
+type realServer struct{ *Peer }
+
+func (r realServer) kill() { r.Kill() }
+
+// Launch starts a server that was stopped or killed, on its old store and ports.
+func (t *Target) Launch() {
+	t.tb.Helper()
+	if err := t.server.launch(context.WithoutCancel(t.tb.Context())); err != nil {
+		t.server.kill()
+		t.tb.Fatal(err)
+	}
+	t.up = true
+}
+
+// Stop ends the server with SIGTERM and waits until it is gone.
+func (t *Target) Stop() {
+	t.tb.Helper()
+	t.up = false
+	if err := t.server.halt(); err != nil {
+		t.tb.Fatal(err)
+	}
+}
+
+// Restart stops the server with SIGTERM and starts it on the same store and ports.
+func (t *Target) Restart() {
+	t.tb.Helper()
+	t.Stop()
+	t.Launch()
+}
+
+// Kill ends the server at once (SIGKILL). Launch starts it again.
+func (t *Target) Kill() {
+	t.tb.Helper()
+	t.up = false
+	t.server.kill()
+}
+
+// PIDs are the processes of the server: one for WheelMQ, broker and name server
+// for the real one.
+func (t *Target) PIDs() []int {
+	switch s := t.server.(type) {
+	case *wheelmq:
+		return []int{s.proc.pid()}
+	case realServer:
+		return []int{s.BrokerPID, s.NamesrvPID}
+	}
+	return nil
+}
+
+// Log is the end of what the server printed since its last start.
+func (t *Target) Log() string {
+	switch s := t.server.(type) {
+	case *wheelmq:
+		if s.proc != nil {
+			return s.proc.log.tail()
+		}
+	case realServer:
+		if s.broker != nil {
+			return s.broker.log.tail()
+		}
+	}
+	return ""
+}
+
+func (t *Target) close() {
+	if !t.up {
+		return
+	}
+	t.up = false
+	if t.tb.Failed() {
+		t.tb.Logf("end of the server's output:\n%s", t.Log())
+	}
+	// A clean stop of the real broker takes up to 18 s and proves nothing about us.
+	if t.Kind == Real {
+		t.server.kill()
+		return
+	}
+	if err := t.server.halt(); err != nil {
+		t.tb.Error(err)
+	}
+}
