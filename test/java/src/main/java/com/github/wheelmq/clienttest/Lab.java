@@ -1,0 +1,193 @@
+package com.github.wheelmq.clienttest;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.apache.rocketmq.client.ClientConfig;
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.producer.SendStatus;
+import org.apache.rocketmq.common.TopicConfig;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.protocol.route.QueueData;
+import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
+import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
+
+/**
+ * What one scenario works with: names of its own on the shared server, and clients that are shut
+ * down when it ends.
+ */
+final class Lab implements AutoCloseable {
+    /** How long any awaited thing may take; generous, because a passing test never waits for it. */
+    static final long PATIENCE_MILLIS = 90_000;
+
+    private static final AtomicInteger SERIAL = new AtomicInteger();
+    private static final String RUN = UUID.randomUUID().toString().substring(0, 6);
+
+    final String scenario;
+    final String namesrv;
+    final String broker;
+    private final DefaultMQAdminExt admin;
+    private final Deque<Runnable> closers = new ArrayDeque<>();
+    private final List<String> notes = new ArrayList<>();
+
+    Lab(String scenario, String namesrv, String broker, DefaultMQAdminExt admin) {
+        this.scenario = scenario;
+        this.namesrv = namesrv;
+        this.broker = broker;
+        this.admin = admin;
+    }
+
+    DefaultMQAdminExt admin() {
+        return admin;
+    }
+
+    /** A name that no other scenario or run uses. */
+    String name(String part) {
+        return "J_" + scenario.replace('-', '_') + "_" + part + "_" + RUN;
+    }
+
+    /** Keeps a measured value for the report; it decides nothing. */
+    void note(String format, Object... args) {
+        notes.add(String.format(format, args));
+    }
+
+    List<String> notes() {
+        return notes;
+    }
+
+    /** Creates a topic and returns once the name server routes to it. */
+    String topic(String part, int queues) throws Exception {
+        String topic = name(part);
+        admin.createAndUpdateTopicConfig(broker, new TopicConfig(topic, queues, queues));
+        await("route of " + topic, () -> queues == routedQueues(topic));
+        return topic;
+    }
+
+    int routedQueues(String topic) {
+        try {
+            TopicRouteData route = admin.examineTopicRouteInfo(topic);
+            return route.getQueueDatas().stream().mapToInt(QueueData::getWriteQueueNums).sum();
+        } catch (MQClientException e) {
+            return 0;
+        } catch (Exception e) {
+            throw new IllegalStateException("route of " + topic, e);
+        }
+    }
+
+    DefaultMQProducer producer() throws MQClientException {
+        return producer(p -> {});
+    }
+
+    DefaultMQProducer producer(Setting<DefaultMQProducer> setting) throws MQClientException {
+        DefaultMQProducer producer = new DefaultMQProducer(name("P"));
+        prepare(producer, "p");
+        // A send on a busy two-core machine may outlast the client's default of 3 s.
+        producer.setSendMsgTimeout(20_000);
+        setting.apply(producer);
+        producer.start();
+        closers.push(producer::shutdown);
+        return producer;
+    }
+
+    /** A push consumer of a group that starts at the first message; not yet started. */
+    DefaultMQPushConsumer pushConsumer(String group) {
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
+        prepare(consumer, "c");
+        consumer.setConsumeThreadMin(2);
+        consumer.setConsumeThreadMax(4);
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        consumer.setAwaitTerminationMillisWhenShutdown(5_000);
+        closers.push(consumer::shutdown);
+        return consumer;
+    }
+
+    DefaultMQPullConsumer pullConsumer(String group) throws MQClientException {
+        DefaultMQPullConsumer consumer = new DefaultMQPullConsumer(group);
+        prepare(consumer, "l");
+        consumer.start();
+        closers.push(consumer::shutdown);
+        return consumer;
+    }
+
+    /** Gives every client a connection of its own, as separate applications would have. */
+    private void prepare(ClientConfig client, String kind) {
+        client.setNamesrvAddr(namesrv);
+        client.setInstanceName(scenario + "-" + kind + SERIAL.incrementAndGet());
+    }
+
+    /** The offset that the next message of each queue will have. */
+    Map<MessageQueue, Long> offsets(String topic) throws Exception {
+        Map<MessageQueue, Long> offsets = new HashMap<>();
+        for (QueueData data : admin.examineTopicRouteInfo(topic).getQueueDatas()) {
+            for (int id = 0; id < data.getWriteQueueNums(); id++) {
+                MessageQueue queue = new MessageQueue(topic, data.getBrokerName(), id);
+                offsets.put(queue, admin.maxOffset(queue));
+            }
+        }
+        return offsets;
+    }
+
+    /** Messages stored in a topic, over all its queues. */
+    private long stored(String topic) {
+        try {
+            return offsets(topic).values().stream().mapToLong(Long::longValue).sum();
+        } catch (Exception e) {
+            throw new IllegalStateException("offsets of " + topic, e);
+        }
+    }
+
+    /**
+     * Waits until a topic holds so many messages, and states that it holds no more. A broker may
+     * acknowledge a send before it counts the message.
+     */
+    void awaitStored(String topic, long count) throws InterruptedException {
+        await(count + " messages in " + topic, () -> stored(topic) >= count);
+        Check.equal(count, stored(topic), "messages in " + topic);
+    }
+
+    static void await(String what, BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
+        while (!condition.getAsBoolean()) {
+            Check.that(System.nanoTime() < deadline, "waited %d ms for %s", PATIENCE_MILLIS, what);
+            Thread.sleep(20);
+        }
+    }
+
+    static SendResult sent(SendResult result) {
+        Check.equal(SendStatus.SEND_OK, result.getSendStatus(), "send status");
+        return result;
+    }
+
+    static Message message(String topic, String tag, String body) {
+        return new Message(topic, tag, body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static String text(Message message) {
+        return new String(message.getBody(), StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() {
+        while (!closers.isEmpty()) {
+            closers.pop().run();
+        }
+    }
+
+    /** A change to a client before it starts. */
+    interface Setting<T> {
+        void apply(T client);
+    }
+}

@@ -1,0 +1,145 @@
+package com.github.wheelmq.clienttest;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/** Two members of a group share the queues; when one goes, the other takes over. */
+final class RebalanceScenarios {
+    private static final int QUEUES = 8;
+
+    private RebalanceScenarios() {}
+
+    /** The queues that a member owns at the moment. */
+    static final class Ownership {
+        private Set<Integer> queues = Set.of();
+
+        void watch(DefaultMQPushConsumer consumer, String topic) {
+            consumer.setMessageQueueListener((t, all, mine) -> {
+                if (t.equals(topic)) {
+                    set(mine.stream().map(MessageQueue::getQueueId).collect(Collectors.toSet()));
+                }
+            });
+        }
+
+        private synchronized void set(Set<Integer> now) {
+            queues = now;
+            notifyAll();
+        }
+
+        synchronized Set<Integer> get() {
+            return queues;
+        }
+
+        synchronized void awaitCount(int count) throws InterruptedException {
+            long deadline = System.currentTimeMillis() + Lab.PATIENCE_MILLIS;
+            while (queues.size() != count) {
+                long left = deadline - System.currentTimeMillis();
+                Check.that(left > 0, "waited %d ms to own %d queues, own %s", Lab.PATIENCE_MILLIS, count, queues);
+                wait(left);
+            }
+        }
+    }
+
+    static void closed(Lab lab) throws Exception {
+        String topic = lab.topic("T", QUEUES);
+        String group = lab.name("G");
+        Inbox inbox = new Inbox();
+        Ownership survivor = new Ownership();
+        Ownership leaver = new Ownership();
+        start(lab.pushConsumer(group), topic, survivor, inbox.listener());
+        survivor.awaitCount(QUEUES);
+        DefaultMQPushConsumer leaving = lab.pushConsumer(group);
+        start(leaving, topic, leaver, inbox.listener());
+        leaver.awaitCount(QUEUES / 2);
+        survivor.awaitCount(QUEUES / 2);
+        Set<Integer> both = survivor.get().stream().filter(leaver.get()::contains).collect(Collectors.toSet());
+        Check.equal(Set.of(), both, "queues owned by both members");
+        List<String> bodies = send(lab, topic, "shared-");
+        inbox.awaitExactly(bodies);
+
+        long begin = System.nanoTime();
+        leaving.shutdown();
+        long closed = System.nanoTime();
+        survivor.awaitCount(QUEUES);
+        lab.note("survivor owned all queues %d ms after the shutdown began, %d ms after it ended",
+            (System.nanoTime() - begin) / 1_000_000, (System.nanoTime() - closed) / 1_000_000);
+        bodies.addAll(send(lab, topic, "alone-"));
+        inbox.awaitExactly(bodies);
+    }
+
+    static void killed(Lab lab) throws Exception {
+        String topic = lab.topic("T", QUEUES);
+        String group = lab.name("G");
+        Inbox inbox = new Inbox();
+        Ownership survivor = new Ownership();
+        start(lab.pushConsumer(group), topic, survivor, inbox.listener());
+        survivor.awaitCount(QUEUES);
+        Process member = spawnMember(lab.namesrv, group, topic);
+        try {
+            BufferedReader said = new BufferedReader(new InputStreamReader(member.getInputStream(), StandardCharsets.UTF_8));
+            String line = said.readLine();
+            Check.equal("OWNS " + QUEUES / 2, line, "what the other process says");
+            survivor.awaitCount(QUEUES / 2);
+            long begin = System.nanoTime();
+            member.destroyForcibly();
+            survivor.awaitCount(QUEUES);
+            lab.note("survivor owned all queues %d ms after the kill", (System.nanoTime() - begin) / 1_000_000);
+        } finally {
+            member.destroyForcibly().waitFor();
+        }
+        inbox.awaitExactly(send(lab, topic, "alone-"));
+    }
+
+    private static void start(DefaultMQPushConsumer consumer, String topic, Ownership ownership,
+        MessageListenerConcurrently listener) throws Exception {
+        consumer.subscribe(topic, "*");
+        consumer.registerMessageListener(listener);
+        ownership.watch(consumer, topic);
+        consumer.start();
+    }
+
+    private static List<String> send(Lab lab, String topic, String prefix) throws Exception {
+        DefaultMQProducer producer = lab.producer();
+        List<String> bodies = new ArrayList<>();
+        for (int i = 0; i < 2 * QUEUES; i++) {
+            Lab.sent(producer.send(Lab.message(topic, "T", prefix + i)));
+            bodies.add(prefix + i);
+        }
+        return bodies;
+    }
+
+    private static Process spawnMember(String namesrv, String group, String topic) throws Exception {
+        return new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-Xmx128m", "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1", "-Duser.home=" + System.getProperty("user.home"),
+            "-cp", System.getProperty("java.class.path"), Member.class.getName(), namesrv, group, topic,
+            String.valueOf(QUEUES / 2)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** A group member in a process of its own, to be killed. It ends by itself when its parent goes. */
+    static final class Member {
+        private Member() {}
+
+        public static void main(String[] args) throws Exception {
+            DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(args[1]);
+            consumer.setNamesrvAddr(args[0]);
+            consumer.setInstanceName("member-" + ProcessHandle.current().pid());
+            Ownership ownership = new Ownership();
+            RebalanceScenarios.start(consumer, args[2], ownership, new Inbox().listener());
+            int want = Integer.parseInt(args[3]);
+            ownership.awaitCount(want);
+            System.out.println("OWNS " + want);
+            System.out.flush();
+            ProcessHandle.current().parent().ifPresent(parent -> parent.onExit().join());
+            System.exit(0);
+        }
+    }
+}
