@@ -52,21 +52,33 @@ func play(t *testing.T, suite string) {
 	target := peer.StartTarget(t, nil)
 	names, results := run(t, project.Classpath, suite, target)
 	for _, name := range names {
-		t.Run(name, func(t *testing.T) { judge(t, target.Kind, name, results[name]) })
+		t.Run(name, func(t *testing.T) { judge(t, target.Kind, exceptionSuite(suite)+"/"+name, results[name]) })
+	}
+	if os.Getenv(scenarioEnv) == "" {
+		checkExceptions(t, suite, names)
 	}
 	if len(names) == 0 {
 		t.Fatalf("no scenario of suite %q was played", suite)
 	}
 }
 
+// checkExceptions prints the number of the suite's exceptions.
+func checkExceptions(t *testing.T, suite string, names []string) {
+	t.Helper()
+	t.Logf("%d listed exceptions", peer.CheckExceptions(t, exceptionSuite(suite), names))
+}
+
+func exceptionSuite(suite string) string { return "java-" + suite }
+
 // judge turns a report into a test outcome. A scenario that the real broker
 // fails on purpose is listed as an exception, and must still fail there: an
 // exception that has become untrue is a failure too.
-func judge(t *testing.T, kind, name string, r *result) {
+func judge(t *testing.T, kind, exceptionName string, r *result) {
+	t.Helper()
 	for _, note := range r.notes {
 		t.Log(note)
 	}
-	exception, listed := peer.FindException(t, "java/"+name)
+	exception, listed := peer.FindException(t, exceptionName)
 	switch {
 	case r.outcome == "":
 		t.Error("the JVM ended before the scenario did")

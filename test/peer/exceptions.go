@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,24 @@ func Exceptions(tb testing.TB) map[string]Exception {
 		tb.Fatal(err)
 	}
 	return list
+}
+
+// CheckExceptions fails the test when the list names a case of the suite that
+// does not exist, and returns how many cases of the suite are listed.
+func CheckExceptions(tb testing.TB, suite string, cases []string) int {
+	tb.Helper()
+	n := 0
+	for name := range Exceptions(tb) {
+		of, c, _ := strings.Cut(name, "/")
+		if of != suite {
+			continue
+		}
+		n++
+		if !slices.Contains(cases, c) {
+			tb.Errorf("exceptions.md lists %s, which is not a case of the suite", name)
+		}
+	}
+	return n
 }
 
 // parseExceptions reads one entry per "## suite/case" heading: the reason is

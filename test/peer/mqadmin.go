@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -52,11 +53,20 @@ func adminCommand(ctx context.Context, main string, args ...string) (*exec.Cmd, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("peer: mqadmin home: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "java", slices.Concat(ToolJVM,
-		[]string{"-Duser.home=" + home, "-Dfile.encoding=UTF-8", "-cp", cp, main}, args)...)
+	// The broker's own logging configuration is on the classpath and would print
+	// its warnings among the answers.
+	quiet := filepath.Join(home, "logback.xml")
+	if err := os.WriteFile(quiet, []byte("<configuration/>\n"), 0o600); err != nil {
+		os.RemoveAll(home)
+		return nil, nil, fmt.Errorf("peer: mqadmin home: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "java", slices.Concat(ToolJVM, []string{
+		"-Duser.home=" + home, "-Dfile.encoding=UTF-8",
+		"-Drmq.logback.configurationFile=" + quiet,
+		"-cp", cp, main,
+	}, args)...)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), "ROCKETMQ_HOME="+home, "NAMESRV_ADDR=")
-	cmd.SysProcAttr = childAttr()
 	return cmd, func() { os.RemoveAll(home) }, nil
 }
 
@@ -70,9 +80,13 @@ type Admin struct {
 	cleanup func()
 }
 
-// StartAdmin starts the JVM. It lives until Close or until ctx is done.
+// StartAdmin starts the JVM. It lives until Close, or until this process ends;
+// ctx bounds the start only.
 func StartAdmin(ctx context.Context) (*Admin, error) {
-	cmd, cleanup, err := adminCommand(ctx, adminLoopMain)
+	if _, err := Classpath(ctx); err != nil {
+		return nil, err
+	}
+	cmd, cleanup, err := adminCommand(context.WithoutCancel(ctx), adminLoopMain)
 	if err != nil {
 		return nil, err
 	}

@@ -28,19 +28,32 @@ const (
 	codeSend  = 310
 )
 
+// Send stores one message with the raw request that producers send, and returns
+// the offset id that the broker gave it: 16 hex digits of its address and 16 of
+// the CommitLog offset. properties is the wire form, key 0x01 value 0x02.
+func Send(ctx context.Context, broker, topic string, queueID int, properties string, body []byte) (string, error) {
+	answer, err := call(ctx, broker, codeSend, map[string]string{
+		"a": "probe", "b": topic, "c": "TBW102", "d": "1", "e": strconv.Itoa(queueID), "f": "0",
+		"g": strconv.FormatInt(time.Now().UnixMilli(), 10), "h": "0", "i": properties, "j": "0",
+		"k": "false", "m": "false",
+	}, body)
+	if err != nil {
+		return "", err
+	}
+	return answer.ExtFields["msgId"], nil
+}
+
 // probeSend asks the broker to store one small message.
 func probeSend(ctx context.Context, broker string) error {
-	return probe(ctx, broker, codeSend, map[string]string{
-		"a": "probe", "b": probeTopic, "c": "TBW102", "d": "1", "e": "0", "f": "0",
-		"g": strconv.FormatInt(time.Now().UnixMilli(), 10), "h": "0", "i": "", "j": "0",
-		"k": "false", "m": "false",
-	}, []byte("are you there?"))
+	_, err := Send(ctx, broker, probeTopic, 0, "", []byte("are you there?"))
+	return err
 }
 
 // probeRoute asks the name server for a route, which it has only once the
 // broker has registered.
 func probeRoute(ctx context.Context, namesrv string) error {
-	return probe(ctx, namesrv, codeRoute, map[string]string{"topic": probeTopic}, nil)
+	_, err := call(ctx, namesrv, codeRoute, map[string]string{"topic": probeTopic}, nil)
+	return err
 }
 
 type probeHeader struct {
@@ -53,36 +66,36 @@ type probeHeader struct {
 	ExtFields map[string]string `json:"extFields,omitempty"`
 }
 
-// probe sends one request with a JSON header on a connection of its own and
+// call sends one request with a JSON header on a connection of its own and
 // wants code 0 back.
-func probe(ctx context.Context, addr string, code int, ext map[string]string, body []byte) error {
+func call(ctx context.Context, addr string, code int, ext map[string]string, body []byte) (*probeHeader, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := conn.SetDeadline(deadline); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	header, err := json.Marshal(probeHeader{Code: code, Language: "GO", Version: 317, Opaque: 1, ExtFields: ext})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := conn.Write(frame(header, body)); err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := readHeader(conn)
 	if err != nil {
-		return fmt.Errorf("request %d to %s: %w", code, addr, err)
+		return nil, fmt.Errorf("request %d to %s: %w", code, addr, err)
 	}
 	if answer.Code != 0 {
-		return fmt.Errorf("request %d to %s: code %d %s", code, addr, answer.Code, answer.Remark)
+		return nil, fmt.Errorf("request %d to %s: code %d %s", code, addr, answer.Code, answer.Remark)
 	}
-	return nil
+	return answer, nil
 }
 
 // frame lays out: total length (4) · header length with codec 0 in the top byte (4) · header · body.

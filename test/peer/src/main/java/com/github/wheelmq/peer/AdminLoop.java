@@ -38,7 +38,7 @@ public final class AdminLoop {
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
-        Thread worker = new Thread(() -> MQAdminStartup.main0(command, null), "mqadmin " + command[0]);
+        Thread worker = new Thread(() -> FreshStartup.run(command), "mqadmin " + command[0]);
         worker.setDaemon(true);
         worker.start();
         worker.join(COMMAND_TIMEOUT_MILLIS);
@@ -56,5 +56,13 @@ public final class AdminLoop {
         wire.write(stdout);
         wire.write(stderr);
         wire.flush();
+    }
+
+    /** mqadmin registers its commands on every call, but some of them can run only once. */
+    private static final class FreshStartup extends MQAdminStartup {
+        static void run(String[] command) {
+            SUB_COMMANDS.clear();
+            main0(command, null);
+        }
     }
 }
