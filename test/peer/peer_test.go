@@ -2,79 +2,84 @@ package peer
 
 import (
 	"context"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestPeer_StartRestartKill shows the whole life of a real RocketMQ: it is the
-// oracle of every other suite, so its own handling is tested first.
-func TestPeer_StartRestartKill(t *testing.T) {
-	RequireJava(t)
+// TestTarget_Lifecycle takes the selected server through start, clean restart,
+// kill and start again: every other suite relies on these.
+func TestTarget_Lifecycle(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
-	p, err := Start(t.Context(), Options{Broker: map[string]string{"brokerName": "broker-x"}})
+	target := StartTarget(t, map[string]string{"brokerName": "broker-x"})
+	t.Logf("%s: start in %v", target.Kind, time.Since(begin))
+	first := mustSend(t, target)
+
+	pids := target.PIDs()
+	begin = time.Now()
+	target.Restart()
+	t.Logf("%s: clean stop and start in %v", target.Kind, time.Since(begin))
+	for _, pid := range target.PIDs() {
+		if slices.Contains(pids, pid) {
+			t.Errorf("process %d is still the same after a restart", pid)
+		}
+	}
+	second := mustSend(t, target)
+	if second <= first {
+		t.Errorf("offset id %s after a restart, %s before: the store began anew", second, first)
+	}
+
+	target.Kill()
+	if err := probeSend(t.Context(), target.BrokerAddr); err == nil {
+		t.Error("a send was accepted after Kill")
+	}
+	begin = time.Now()
+	target.Launch()
+	t.Logf("%s: start after a kill in %v", target.Kind, time.Since(begin))
+	if third := mustSend(t, target); third <= second {
+		t.Errorf("offset id %s after a kill, %s before: the store began anew", third, second)
+	}
+	target.Stop()
+}
+
+func mustSend(t *testing.T, target *Target) string {
+	t.Helper()
+	id, err := Send(t.Context(), target.BrokerAddr, probeTopic, 0, "", []byte("lifecycle"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("start: %v", time.Since(begin))
-	stopped := false
-	t.Cleanup(func() {
-		if !stopped {
-			p.Kill()
-			if err := p.removeDir(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	return id
+}
 
-	out, errOut, exit, err := MQAdmin(t.Context(), "clusterList", "-n", p.NameServerAddr)
+// TestMQAdmin_OneShot runs mqadmin as its script does, in a JVM of its own.
+func TestMQAdmin_OneShot(t *testing.T) {
+	RequireJava(t)
+	t.Parallel()
+	target := StartTarget(t, map[string]string{"brokerName": "broker-y", "brokerClusterName": "Other"})
+	out, errOut, exit, err := MQAdmin(t.Context(), "clusterList", "-n", target.NameServerAddr)
 	if err != nil || exit != 0 {
 		t.Fatalf("clusterList: exit %d, %v\n%s", exit, err, errOut)
 	}
-	for _, want := range []string{"broker-x", p.BrokerAddr, "V5_5_0"} {
+	for _, want := range []string{"Other", "broker-y", target.BrokerAddr, "V5_5_0"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("clusterList does not show %q:\n%s", want, out)
 		}
 	}
-
-	pid := p.BrokerPID
-	begin = time.Now()
-	if err := p.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("restart: %v", time.Since(begin))
-	if p.BrokerPID == pid {
-		t.Errorf("broker pid is still %d after a restart", pid)
-	}
-	p.Kill()
-	if err := probeSend(t.Context(), p.BrokerAddr); err == nil {
-		t.Error("a send was accepted after Kill")
-	}
-	begin = time.Now()
-	if err := p.Launch(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("start after kill: %v", time.Since(begin))
-	begin = time.Now()
-	stopped = true
-	if err := p.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("stop: %v", time.Since(begin))
-	if _, err := os.Stat(p.Dir); !os.IsNotExist(err) {
-		t.Errorf("home %s after Stop: %v, want it removed", p.Dir, err)
-	}
 }
 
-// TestStart_BadConfiguration_SaysWhy wants the broker's own words in the error.
+// TestStart_BadConfiguration_SaysWhy wants an error as soon as the JVM has
+// ended, not a timeout.
 func TestStart_BadConfiguration_SaysWhy(t *testing.T) {
+	if TargetKind() != Real {
+		t.Skipf("is about the real RocketMQ: set %s=%s", targetEnv, Real)
+	}
 	RequireJava(t)
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
-	p, err := Start(ctx, Options{Broker: map[string]string{"brokerClusterName": "DefaultCluster", "brokerIP1": "127.0.0.1", "storePathRootDir": "/dev/null/store"}})
+	p, err := Start(ctx, Options{Broker: map[string]string{"storePathRootDir": "/dev/null/store"}})
 	if err == nil {
 		_ = p.Stop()
 		t.Fatal("a broker whose store cannot be made started")

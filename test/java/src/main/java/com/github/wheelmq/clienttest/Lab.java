@@ -126,6 +126,10 @@ final class Lab implements AutoCloseable {
     private void prepare(ClientConfig client, String kind) {
         client.setNamesrvAddr(namesrv);
         client.setInstanceName(scenario + "-" + kind + SERIAL.incrementAndGet());
+        // A rebalance changes the subscription's version, and the client skips the heartbeat that would
+        // tell the broker when its periodic one is under way; a broker then refuses pulls (code 25)
+        // until the next, by default after 30 s.
+        client.setHeartbeatBrokerInterval(5_000);
     }
 
     /** The offset that the next message of each queue will have. */
