@@ -1,0 +1,31 @@
+// Package clock is the only source of time that has meaning for messages.
+//
+// Broker and store never call time.Now: they are given a Clock. What belongs to
+// the wire (socket idle, long-poll deadlines, heartbeats, queue locks,
+// name-server liveness) uses a second Clock that is always the real one, so that
+// turning message time in a test never makes a live client look dead.
+package clock
+
+// Clock tells store time and wakes at instants of store time.
+type Clock interface {
+	// NowMillis is the current instant, ms since the Unix epoch.
+	NowMillis() int64
+
+	// NewTimer returns a timer that is not armed.
+	NewTimer() Timer
+}
+
+// Timer wakes one goroutine at an instant of its Clock. Its methods belong to the
+// goroutine that receives from C.
+type Timer interface {
+	// C receives one value when the armed instant is reached, never before it.
+	C() <-chan struct{}
+
+	// Arm replaces the awaited instant (ms since the Unix epoch). An instant that
+	// has passed fires at once. A value of an earlier arming that was not received
+	// is dropped.
+	Arm(atMillis int64)
+
+	// Disarm forgets the awaited instant and drops a value not yet received.
+	Disarm()
+}

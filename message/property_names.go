@@ -1,0 +1,39 @@
+package message
+
+// Reserved property names of RocketMQ that this server reads or writes.
+const (
+	PropertyKeys                = "KEYS"
+	PropertyTags                = "TAGS"
+	PropertyWait                = "WAIT"
+	PropertyDelay               = "DELAY"
+	PropertyRetryTopic          = "RETRY_TOPIC"
+	PropertyRealTopic           = "REAL_TOPIC"
+	PropertyRealQueueID         = "REAL_QID"
+	PropertyTransactionPrepared = "TRAN_MSG"
+	PropertyProducerGroup       = "PGROUP"
+	PropertyOriginMessageID     = "ORIGIN_MESSAGE_ID"
+	PropertyMsgRegion           = "MSG_REGION"
+	PropertyTraceOn             = "TRACE_ON"
+	PropertyUniqKey             = "UNIQ_KEY"
+	PropertyMaxReconsumeTimes   = "MAX_RECONSUME_TIMES"
+	PropertyCluster             = "CLUSTER"
+	PropertyPopCK               = "POP_CK"
+	PropertyInnerMultiDispatch  = "INNER_MULTI_DISPATCH"
+	PropertyTimerDelaySec       = "TIMER_DELAY_SEC"
+	PropertyTimerDelayMs        = "TIMER_DELAY_MS"
+	PropertyTimerDeliverMs      = "TIMER_DELIVER_MS"
+	PropertyTimerDelUniqKey     = "TIMER_DEL_UNIQKEY"
+	PropertyCRC32               = "__CRC32#"
+)
+
+// Property names of this server's own. Clients cannot set them: the Appender strips
+// them from everything that is not put by a scheduler.
+const (
+	// PropertyDueMs is a pending delayed record's due instant, decimal ms since the
+	// Unix epoch. The record carries it itself, so that rebuilding its queue under
+	// another level table changes nothing.
+	PropertyDueMs = "__WMQ_DUE"
+	// PropertySource identifies, on a copy delivered by a scheduler, the record it was
+	// made from: "<store epoch hex>:<CommitLog offset decimal>:<generation decimal>".
+	PropertySource = "__WMQ_SRC"
+)

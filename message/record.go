@@ -1,0 +1,46 @@
+package message
+
+import "net/netip"
+
+// Record is a message to be appended to the CommitLog. The caller fills the first
+// group, the store the second. Body and Properties are only read during the append;
+// the store keeps no reference to them.
+type Record struct {
+	Topic                     string
+	QueueID                   int32
+	Flag                      int32 // the user's own flag, opaque to the broker
+	SysFlag                   int32 // SysFlag* bits
+	BornTimestamp             int64 // ms, the client's clock
+	BornHost                  netip.AddrPort
+	StoreHost                 netip.AddrPort
+	ReconsumeTimes            int32
+	PreparedTransactionOffset int64 // log offset of the half message of a committed transaction, else 0
+	Body                      []byte
+	Properties                []byte // name 0x01 value 0x02 …
+
+	// Set by the store.
+	QueueOffset     int64 // units, not bytes
+	CommitLogOffset int64 // bytes
+	StoreTimestamp  int64 // ms, taken inside the append lock
+}
+
+// View is a stored record read in place. Its slices alias the bytes it was parsed
+// from and live as long as those.
+type View struct {
+	Size                      int32
+	BodyCRC                   uint32
+	QueueID                   int32
+	Flag                      int32
+	QueueOffset               int64
+	CommitLogOffset           int64
+	SysFlag                   int32
+	BornTimestamp             int64
+	BornHost                  netip.AddrPort
+	StoreTimestamp            int64
+	StoreHost                 netip.AddrPort
+	ReconsumeTimes            int32
+	PreparedTransactionOffset int64
+	Body                      []byte
+	Topic                     []byte
+	Properties                []byte
+}

@@ -1,0 +1,55 @@
+package remoting
+
+import "strconv"
+
+// ExtWriter collects the extFields of a command that is being built, already in their
+// JSON form (`"k":"v","k2":"v2"`), in a buffer that is reused. The zero value is ready.
+type ExtWriter struct {
+	buf     []byte
+	present bool
+}
+
+// Reset forgets everything and keeps the memory.
+func (w *ExtWriter) Reset() { w.buf, w.present = w.buf[:0], false }
+
+// Open makes the command carry an extFields object even if no field follows, as the
+// real broker does for requests that have a response header class.
+func (w *ExtWriter) Open() { w.present = true }
+
+// String adds a field.
+func (w *ExtWriter) String(key, value string) {
+	w.key(key)
+	w.buf = AppendJSONString(w.buf, value)
+}
+
+// Bytes adds a field whose value is UTF-8 text.
+func (w *ExtWriter) Bytes(key string, value []byte) {
+	w.key(key)
+	w.buf = AppendJSONString(w.buf, value)
+}
+
+// Int adds a decimal field.
+func (w *ExtWriter) Int(key string, value int64) {
+	w.key(key)
+	w.buf = append(w.buf, '"')
+	w.buf = strconv.AppendInt(w.buf, value, 10)
+	w.buf = append(w.buf, '"')
+}
+
+// Bool adds a "true" or "false" field.
+func (w *ExtWriter) Bool(key string, value bool) {
+	w.key(key)
+	w.buf = append(w.buf, '"')
+	w.buf = strconv.AppendBool(w.buf, value)
+	w.buf = append(w.buf, '"')
+}
+
+func (w *ExtWriter) key(key string) {
+	if len(w.buf) > 0 {
+		w.buf = append(w.buf, ',')
+	}
+	w.present = true
+	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, key...)
+	w.buf = append(w.buf, '"', ':')
+}

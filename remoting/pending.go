@@ -1,0 +1,44 @@
+package remoting
+
+import "sync"
+
+// Pending is an answer that is sent after its handler has returned: a long poll, a
+// send that waits for a flush, a relayed call. Fill Reply and call Send exactly once.
+type Pending struct {
+	Reply  Reply
+	conn   Conn
+	opaque int32
+	oneway bool
+}
+
+var pendings = sync.Pool{New: func() any { return new(Pending) }}
+
+func newPending(ex *Exchange) *Pending {
+	p := pendings.Get().(*Pending)
+	p.conn, p.opaque, p.oneway = ex.Conn, ex.Req.Opaque, ex.Req.IsOneway()
+	return p
+}
+
+// Conn is the connection the request came from.
+func (p *Pending) Conn() Conn { return p.conn }
+
+// Send writes the reply and gives p back to its pool: p must not be used afterwards. A
+// closed connection is not an error of the caller: the reply is dropped and its parts
+// released.
+func (p *Pending) Send() {
+	switch {
+	case p.oneway || p.conn.Closed():
+		if p.Reply.Release != nil {
+			p.Reply.Release()
+		}
+	case len(p.Reply.Parts) == 0 && p.Reply.Release == nil:
+		// The connection reports and closes itself when it cannot take more.
+		_ = p.conn.Send(AppendReplyHead(nil, p.opaque, &p.Reply))
+	default:
+		parts := append([][]byte(nil), p.Reply.Parts...)
+		_ = p.conn.SendParts(AppendReplyHead(nil, p.opaque, &p.Reply), parts, p.Reply.Release)
+	}
+	p.Reply.Reset()
+	p.conn = nil
+	pendings.Put(p)
+}
