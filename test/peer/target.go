@@ -3,7 +3,10 @@ package peer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -93,12 +96,23 @@ func (t *Target) useOurs(dir string, conf map[string]string) error {
 	return nil
 }
 
+// busyMachine keeps the real broker from refusing requests (code 2) because a
+// machine that runs several test servers let them wait: by default 200 ms in
+// the send queue are too long.
+var busyMachine = map[string]string{
+	"waitTimeMillsInSendQueue":    "20000",
+	"waitTimeMillsInPullQueue":    "20000",
+	"osPageCacheBusyTimeOutMills": "20000",
+}
+
 func (t *Target) useReal(dir string, conf map[string]string) error {
 	cp, err := Classpath(t.tb.Context())
 	if err != nil {
 		return err
 	}
-	p := &Peer{opts: Options{Broker: conf}, classpath: cp, Dir: dir}
+	keys := maps.Clone(busyMachine)
+	maps.Copy(keys, conf)
+	p := &Peer{opts: Options{Broker: keys}, classpath: cp, Dir: dir}
 	if err := p.prepare(); err != nil {
 		return err
 	}
@@ -167,10 +181,18 @@ func (t *Target) Log() string {
 		}
 	case realServer:
 		if s.broker != nil {
-			return s.broker.log.tail()
+			return withoutLogging(s.broker.log.tail())
 		}
 	}
 	return ""
+}
+
+// withoutLogging drops what the logging library of the real broker prints about itself.
+func withoutLogging(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return strings.Contains(line, "|-INFO in ")
+	}), "")
 }
 
 func (t *Target) close() {
