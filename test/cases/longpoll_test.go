@@ -1,0 +1,83 @@
+package cases
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/wheelmq/wheelmq/test/peer"
+	"github.com/wheelmq/wheelmq/test/suite"
+	"github.com/wheelmq/wheelmq/test/wire"
+)
+
+// TestMessageArrivingWhileAPullParks_WakesIt is case BR-54: a message that came
+// between "nothing there" and "parked" waited for the next scan, 5 s or more.
+func TestMessageArrivingWhileAPullParks_WakesIt(t *testing.T) {
+	t.Parallel()
+	consumer, producer := dialBroker(t), dialBroker(t)
+	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
+	producer.MustCreateTopic(t, topic, 1)
+	const (
+		rounds  = 40
+		suspend = 15 * time.Second
+		// Far below the scan that would find a lost wake-up, far above a wake-up.
+		limit = 2 * time.Second
+	)
+	delays := []time.Duration{0, 5 * time.Millisecond, 60 * time.Millisecond}
+	type wakeUp struct {
+		got wire.Pulled
+		at  time.Time
+		err error
+	}
+	var worst time.Duration
+	for round := range rounds {
+		woken := make(chan wakeUp, 1)
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), suspend+wire.Timeout)
+			defer cancel()
+			got, err := consumer.Pull(ctx, wire.Pull{Group: group, Topic: topic, Offset: int64(round), Suspend: suspend})
+			woken <- wakeUp{got, time.Now(), err}
+		}()
+		time.Sleep(delays[round%len(delays)])
+		producer.MustSend(t, wire.Send{Topic: topic, Body: []byte("wake up")})
+		sent := time.Now()
+		w := <-woken
+		if w.err != nil || w.got.Code != wire.Success || w.got.NextBeginOffset != int64(round)+1 {
+			t.Fatalf("round %d: %v, %v", round, w.got.Frame, w.err)
+		}
+		worst = max(worst, w.at.Sub(sent))
+	}
+	t.Logf("slowest wake-up: %v", worst)
+	if worst > limit {
+		t.Errorf("a pull woke up %v after the send, want at most %v", worst, limit)
+	}
+}
+
+// TestSuspendedPull_IsAnsweredInTime is case BR-55: a pull on an idle queue was
+// never answered. The real broker looks every 5 s, WheelMQ when it is due.
+func TestSuspendedPull_IsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	c := dialBroker(t)
+	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
+	c.MustCreateTopic(t, topic, 1)
+	for range 2 {
+		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x")})
+	}
+	const suspend = 3 * time.Second
+	// Loaded machines are late; the scan of the real broker is later still.
+	limit := suspend + 1500*time.Millisecond
+	if peer.TargetKind() == peer.Real {
+		limit = suspend + 5*time.Second + 1500*time.Millisecond
+	}
+	begin := time.Now()
+	got := c.MustPull(t, wire.Pull{Group: group, Topic: topic, Offset: 2, Suspend: suspend})
+	took := time.Since(begin)
+	wantCode(t, "pull", got.Frame, wire.PullNotFound)
+	if got.NextBeginOffset != 2 {
+		t.Errorf("next offset %d, want 2", got.NextBeginOffset)
+	}
+	// A millisecond clock may cut off a part of the first millisecond.
+	if took < suspend-2*time.Millisecond || took > limit {
+		t.Errorf("answered after %v, want between %v and %v", took, suspend, limit)
+	}
+}

@@ -1,0 +1,44 @@
+package cases
+
+import (
+	"testing"
+
+	"github.com/apache/rocketmq-client-go/v2/rlog"
+
+	"github.com/wheelmq/wheelmq/test/suite"
+	"github.com/wheelmq/wheelmq/test/wire"
+)
+
+func TestMain(m *testing.M) {
+	rlog.SetLogLevel("fatal")
+	suite.Main(m, nil)
+}
+
+// dialBroker connects to the common broker.
+func dialBroker(t *testing.T) *wire.Conn {
+	t.Helper()
+	return wire.Dial(t, suite.Server().BrokerAddr)
+}
+
+// dialNameServer connects to the common name server.
+func dialNameServer(t *testing.T) *wire.Conn {
+	t.Helper()
+	return wire.Dial(t, suite.Server().NameServerAddr)
+}
+
+// wantCode fails the test unless the answer has the code.
+func wantCode(t *testing.T, what string, answer *wire.Frame, code int) {
+	t.Helper()
+	if answer.Code != code {
+		t.Errorf("%s: got %v, want code %d", what, answer, code)
+	}
+}
+
+// bodies are the bodies of messages as strings, in order.
+func bodies(messages []wire.Message) []string {
+	list := make([]string, len(messages))
+	for i, m := range messages {
+		list[i] = string(m.Body)
+	}
+	return list
+}
