@@ -55,7 +55,13 @@ type server interface {
 // are named broker-a in cluster DefaultCluster unless conf says otherwise.
 func StartTarget(tb testing.TB, conf map[string]string) *Target {
 	tb.Helper()
-	t := &Target{Kind: TargetKind(), tb: tb}
+	return StartKind(tb, TargetKind(), conf)
+}
+
+// StartKind is StartTarget for a server named by the caller: Ours or Real.
+func StartKind(tb testing.TB, kind string, conf map[string]string) *Target {
+	tb.Helper()
+	t := &Target{Kind: kind, tb: tb}
 	// Not tb.TempDir: the store of a failed test would go before the server has
 	// been stopped by the cleanup below.
 	dir, err := os.MkdirTemp("", "wheelmq-target-")
