@@ -1,0 +1,75 @@
+package filter_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+func TestHashIsJavas(t *testing.T) {
+	t.Parallel()
+	// Values of java.lang.String.hashCode.
+	for tag, want := range map[string]int32{
+		"TagA": 2598919, "TagB": 2598920, "": 0, "Aa": 2112, "BB": 2112,
+		"标签": 857175, "😀": 1772899, "polygenelubricants": -2147483648,
+	} {
+		if got := filter.Hash(tag); got != want {
+			t.Errorf("Hash(%q) = %d, want %d", tag, got, want)
+		}
+	}
+}
+
+func TestCompile(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = fmt.Sprintf("tag%d", i)
+	}
+	tests := []struct {
+		name, typ, expr string
+		wants, refuses  []string
+		code            int32
+	}{
+		{name: "no expression", wants: []string{"a", ""}},
+		{name: "star", typ: "TAG", expr: "*", wants: []string{"a", ""}},
+		{name: "one tag", typ: "TAG", expr: "a", wants: []string{"a"}, refuses: []string{"b", ""}},
+		{name: "alternatives", expr: " a||b || c", wants: []string{"a", "b", "c"}, refuses: []string{"d", ""}},
+		{name: "blank in a tag", expr: "C C", wants: []string{"C C"}, refuses: []string{"C"}},
+		{name: "equal hash passes", expr: "Aa", wants: []string{"Aa", "BB"}},
+		{name: "blank wants nothing", expr: "  ", refuses: []string{"a", ""}},
+		{name: "many", expr: strings.Join(many, "||"), wants: many, refuses: []string{"tag40"}},
+		{name: "no tag at all", expr: "||", code: remoting.SubscriptionParseFailed},
+		{name: "SQL", typ: "SQL92", expr: "a > 1", code: remoting.SubscriptionParseFailed},
+		{name: "unknown type", typ: "REGEX", expr: "a", code: remoting.SubscriptionParseFailed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f, err := filter.Compile(tt.typ, tt.expr)
+			if tt.code != 0 {
+				var refused *remoting.Error
+				if !errors.As(err, &refused) || refused.Code != tt.code {
+					t.Fatalf("error %v, want code %d", err, tt.code)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tag := range tt.wants {
+				if !f.Match(int64(filter.Hash(tag))) {
+					t.Errorf("%q is refused", tag)
+				}
+			}
+			for _, tag := range tt.refuses {
+				if f.Match(int64(filter.Hash(tag))) {
+					t.Errorf("%q is wanted", tag)
+				}
+			}
+		})
+	}
+}

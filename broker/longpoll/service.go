@@ -1,0 +1,345 @@
+package longpoll
+
+import (
+	"container/heap"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// defaultMaxWaiters bounds the memory that held requests take.
+const defaultMaxWaiters = 200_000
+
+// defaultWorkers is how many resumed requests run at once.
+const defaultWorkers = 2
+
+// Options configure a Service.
+type Options struct {
+	Wire       clock.Clock
+	Log        logrus.FieldLogger
+	Metrics    prometheus.Registerer // may be nil
+	Health     *health.Registry      // may be nil
+	MaxWaiters int                   // 0: 200,000; beyond it pulls are answered at once
+	Workers    int                   // 0: 2
+}
+
+// Service holds waiters. Its methods are safe for concurrent use.
+type Service struct {
+	opts   Options
+	parked atomic.Int64 // what an arrival looks at first
+
+	mu     sync.Mutex // guards all below and every Waiter's unexported fields
+	queues map[bucketKey]*bucket
+	conns  map[uint64]*Waiter // head of the connection's list
+	due    deadlines
+	ready  []*Waiter // to be resumed, oldest first
+	spare  []*Waiter // the emptied ready list
+	closed bool
+
+	wake *sync.Cond    // on mu: ready has something, or closed
+	kick chan struct{} // the earliest deadline may have changed, or closed
+	wg   sync.WaitGroup
+
+	woken, timedOut, dropped atomic.Int64
+}
+
+// New returns a service that does nothing until Start.
+func New(opts Options) (*Service, error) {
+	if opts.MaxWaiters <= 0 {
+		opts.MaxWaiters = defaultMaxWaiters
+	}
+	if opts.Workers <= 0 {
+		opts.Workers = defaultWorkers
+	}
+	s := &Service{
+		opts:   opts,
+		queues: make(map[bucketKey]*bucket),
+		conns:  make(map[uint64]*Waiter),
+		kick:   make(chan struct{}, 1),
+	}
+	s.wake = sync.NewCond(&s.mu)
+	if err := s.register(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Start begins to resume waiters.
+func (s *Service) Start() {
+	s.wg.Add(1 + s.opts.Workers)
+	go s.timer()
+	for range s.opts.Workers {
+		go s.worker()
+	}
+}
+
+// Close stops the service. Requests still held are resumed with Gone: the server is
+// closing their connections.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	for len(s.due) > 0 {
+		s.release(s.due[0], Gone)
+	}
+	s.mu.Unlock()
+	s.wake.Broadcast()
+	s.signalTimer()
+	s.wg.Wait()
+	return nil
+}
+
+// Waiting is the number of held requests.
+func (s *Service) Waiting() int { return int(s.parked.Load()) }
+
+// Full tells that no more requests should be held.
+func (s *Service) Full() bool { return s.Waiting() >= s.opts.MaxWaiters }
+
+// Park holds a waiter. The caller must look at the queue again afterwards and call
+// Resume when it is no longer empty: a record may have arrived before the waiter stood
+// in its list.
+func (s *Service) Park(w *Waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		w.state, w.reason = ready, Gone
+		s.ready = append(s.ready, w)
+		return
+	}
+	key := bucketKey{w.Topic, w.QueueID}
+	queue := s.queues[key]
+	if queue == nil {
+		queue = &bucket{key: key}
+		s.queues[key] = queue
+	}
+	queue.push(w)
+	if head := s.conns[w.ConnID]; head != nil {
+		head.connPrev, w.connNext = w, head
+	}
+	s.conns[w.ConnID] = w
+	w.state = parked
+	heap.Push(&s.due, w)
+	s.parked.Add(1)
+	if w.heapIndex == 0 {
+		s.signalTimer()
+	}
+}
+
+// Resume runs a request on the service's goroutines now, whether it is parked or was
+// never parked. It does nothing for one that is already on its way.
+func (s *Service) Resume(w *Waiter) {
+	s.mu.Lock()
+	switch {
+	case w.state == parked:
+		s.release(w, Arrived)
+	case w.state == idle:
+		w.state, w.reason = ready, Arrived
+		s.ready = append(s.ready, w)
+	}
+	s.mu.Unlock()
+	s.wake.Signal()
+}
+
+// Arrived tells that a record became readable. It is the store's arrival hook: with
+// nobody waiting it costs one atomic load.
+func (s *Service) Arrived(a store.Arrival) {
+	if s.parked.Load() == 0 {
+		return
+	}
+	s.mu.Lock()
+	released := 0
+	if queue := s.queues[bucketKey{a.Topic, a.QueueID}]; queue != nil {
+		for w := queue.head; w != nil; {
+			next := w.queueNext
+			if w.wants(a.Offset, a.TagsCode) {
+				s.release(w, Arrived)
+				released++
+			}
+			w = next
+		}
+	}
+	s.mu.Unlock()
+	if released == 1 {
+		s.wake.Signal()
+	} else if released > 1 {
+		s.wake.Broadcast()
+	}
+}
+
+// ConnClosed drops what a connection was waiting for.
+func (s *Service) ConnClosed(connID uint64) {
+	s.mu.Lock()
+	for w := s.conns[connID]; w != nil; w = s.conns[connID] {
+		s.release(w, Gone)
+	}
+	s.mu.Unlock()
+	s.wake.Broadcast()
+}
+
+// release moves a parked waiter to the ready list. s.mu is held.
+func (s *Service) release(w *Waiter, reason Reason) {
+	queue := w.queue
+	queue.remove(w)
+	if queue.head == nil {
+		delete(s.queues, queue.key)
+	}
+	if w.connPrev != nil {
+		w.connPrev.connNext = w.connNext
+	} else if w.connNext != nil {
+		s.conns[w.ConnID] = w.connNext
+	} else {
+		delete(s.conns, w.ConnID)
+	}
+	if w.connNext != nil {
+		w.connNext.connPrev = w.connPrev
+	}
+	w.connPrev, w.connNext = nil, nil
+	heap.Remove(&s.due, w.heapIndex)
+	w.state, w.reason = ready, reason
+	s.parked.Add(-1)
+	s.ready = append(s.ready, w)
+	switch reason {
+	case Arrived:
+		s.woken.Add(1)
+	case TimedOut:
+		s.timedOut.Add(1)
+	case Gone:
+		s.dropped.Add(1)
+	}
+}
+
+// worker resumes what is ready.
+func (s *Service) worker() {
+	defer s.wg.Done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		for len(s.ready) == 0 {
+			if s.closed {
+				return
+			}
+			s.wake.Wait()
+		}
+		batch := s.ready
+		s.ready, s.spare = s.spare[:0], nil
+		s.mu.Unlock()
+		for i, w := range batch {
+			s.run(w)
+			batch[i] = nil
+		}
+		s.mu.Lock()
+		if s.spare == nil {
+			s.spare = batch[:0]
+		}
+	}
+}
+
+func (s *Service) run(w *Waiter) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Log.WithFields(logrus.Fields{
+				"topic": w.Topic, "queueId": w.QueueID, "panic": p, "stack": string(debug.Stack()),
+			}).Error("resumed pull panicked")
+		}
+	}()
+	// The state goes back first: Resume may park the waiter again.
+	s.mu.Lock()
+	reason := w.reason
+	w.state = idle
+	s.mu.Unlock()
+	w.Resumer.Resume(reason)
+}
+
+// timer releases the waiters whose deadline is reached.
+func (s *Service) timer() {
+	defer s.wg.Done()
+	alarm := s.opts.Wire.NewTimer()
+	defer alarm.Disarm()
+	for {
+		next, closed := s.expire()
+		if closed {
+			return
+		}
+		if next >= 0 {
+			alarm.Arm(next)
+		} else {
+			alarm.Disarm()
+		}
+		select {
+		case <-alarm.C():
+		case <-s.kick:
+		}
+	}
+}
+
+// expire releases what is due and returns the next deadline, or -1.
+func (s *Service) expire() (next int64, closed bool) {
+	now := s.opts.Wire.NowMillis()
+	released := false
+	s.mu.Lock()
+	for len(s.due) > 0 && s.due[0].Deadline <= now {
+		s.release(s.due[0], TimedOut)
+		released = true
+	}
+	next = -1
+	if len(s.due) > 0 {
+		next = s.due[0].Deadline
+	}
+	closed = s.closed
+	s.mu.Unlock()
+	if released {
+		s.wake.Broadcast()
+	}
+	return next, closed
+}
+
+func (s *Service) signalTimer() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Service) register() error {
+	if s.opts.Health != nil {
+		s.opts.Health.Register("longpoll", s.check)
+	}
+	if s.opts.Metrics == nil {
+		return nil
+	}
+	count := func(name, help string, v *atomic.Int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(v.Load()) })
+	}
+	for _, c := range []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "wheelmq_longpoll_waiters", Help: "Pulls held until a record arrives."},
+			func() float64 { return float64(s.Waiting()) }),
+		count("wheelmq_longpoll_woken_total", "Held pulls resumed by an arrival.", &s.woken),
+		count("wheelmq_longpoll_timed_out_total", "Held pulls resumed at their deadline.", &s.timedOut),
+		count("wheelmq_longpoll_dropped_total", "Held pulls whose connection closed.", &s.dropped),
+	} {
+		if err := s.opts.Metrics.Register(c); err != nil {
+			return fmt.Errorf("longpoll: register metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) check() health.Result {
+	if s.Full() {
+		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
+			"%d pulls are held, the most allowed: further ones are answered without waiting", s.Waiting())}
+	}
+	return health.Result{State: health.Up}
+}
