@@ -3,6 +3,7 @@ package filter
 import (
 	"strings"
 
+	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -114,16 +115,4 @@ func (f *Filter) Match(tagsCode int64) bool {
 }
 
 // Hash is a tag's hash: Java's String.hashCode, over UTF-16 units in 32 bits.
-func Hash(tag string) int32 {
-	var h int32
-	for _, r := range tag {
-		if r >= 0x10000 {
-			r -= 0x10000
-			h = h*31 + 0xD800 + r>>10
-			h = h*31 + 0xDC00 + r&0x3FF
-			continue
-		}
-		h = h*31 + r
-	}
-	return h
-}
+func Hash(tag string) int32 { return int32(message.TagsHash([]byte(tag))) }

@@ -73,3 +73,37 @@ func TestCompile(t *testing.T) {
 		})
 	}
 }
+
+func TestCacheCompilesLikeCompile(t *testing.T) {
+	t.Parallel()
+	var cache filter.Cache
+	for range 2 {
+		f, err := cache.Compile(nil, []byte("a||b"))
+		if err != nil || !f.Match(int64(filter.Hash("b"))) || f.Match(int64(filter.Hash("c"))) {
+			t.Fatalf("filter %v, error %v", f, err)
+		}
+	}
+	if f, err := cache.Compile([]byte("TAG"), []byte("*")); err != nil || !f.IsAll() {
+		t.Errorf("star: %v, %v", f, err)
+	}
+	if _, err := cache.Compile([]byte("SQL92"), []byte("a||b")); err == nil {
+		t.Error("SQL92 is served from the tags")
+	}
+	for i := range 10_000 {
+		if _, err := cache.Compile(nil, fmt.Appendf(nil, "tag%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCacheAndMatch(b *testing.B) {
+	var cache filter.Cache
+	expression, code := []byte("TagA || TagB"), int64(filter.Hash("TagB"))
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := cache.Compile(nil, expression)
+		if err != nil || !f.Match(code) {
+			b.Fatal("no match")
+		}
+	}
+}
