@@ -29,6 +29,7 @@ func TestTagsWithEqualHash_DoNotHoldUpTheOffset(t *testing.T) {
 		}
 		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("tag " + tag), Properties: properties})
 	}
+	c.Settle(t, topic, 0, 4)
 	got := c.MustPull(t, wire.Pull{Group: group, Topic: topic, Subscription: "Aa"})
 	wantCode(t, "pull of Aa", got.Frame, wire.Success)
 	found := bodies(got.Messages)
@@ -84,6 +85,7 @@ func TestMessagesOfOtherTags_DoNotHoldUpProgress(t *testing.T) {
 	for range stored {
 		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("a"), Properties: wire.Properties("TAGS", "A")})
 	}
+	c.Settle(t, topic, 0, stored)
 	p := wire.Pull{Group: group, Topic: topic, Subscription: "B"}
 	for p.Offset < stored {
 		got := c.MustPull(t, p)
@@ -119,6 +121,7 @@ func TestTagsBeyondASCII_AreFound(t *testing.T) {
 	for _, tag := range tags {
 		c.MustSend(t, wire.Send{Topic: topic, Body: []byte(tag), Properties: wire.Properties("TAGS", tag)})
 	}
+	c.Settle(t, topic, 0, int64(len(tags)))
 	for name, tag := range tags {
 		got := c.MustPull(t, wire.Pull{Group: suite.Name(t, name), Topic: topic, Subscription: tag})
 		wantCode(t, "pull of "+name, got.Frame, wire.Success)
@@ -182,7 +185,7 @@ func (b *inbox) sorted() []string {
 // members in one process needs a name for each.
 func subscribe(t *testing.T, group, topic, tags, member string) *inbox {
 	t.Helper()
-	introduce(t, group, topic)
+	wire.Introduce(t, suite.Server().BrokerAddr, group, topic)
 	push, err := rocketmq.NewPushConsumer(
 		consumer.WithNameServer(primitive.NamesrvAddr{suite.Server().NameServerAddr}),
 		consumer.WithGroupName(group),
@@ -214,18 +217,6 @@ func subscribe(t *testing.T, group, topic, tags, member string) *inbox {
 		}
 	})
 	return box
-}
-
-// introduce makes a group and its retry topic known and leaves again: without a
-// route to its retry topic the client complains for 30 s.
-func introduce(t *testing.T, group, topic string) {
-	t.Helper()
-	c := dialBroker(t)
-	id := suite.Name(t, "guest")
-	c.Heartbeat(t, wire.Member{ClientID: id, Group: group, Subscriptions: map[string]string{topic: "*"}})
-	answer := c.Call(t, wire.UnregisterClient, map[string]string{"clientID": id, "consumerGroup": group}, nil)
-	wantCode(t, "unregister", answer, wire.Success)
-	c.Close()
 }
 
 // committed is the sum of a group's offsets on the first n queues of a topic.

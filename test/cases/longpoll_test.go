@@ -63,6 +63,7 @@ func TestSuspendedPull_IsAnsweredInTime(t *testing.T) {
 	for range 2 {
 		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x")})
 	}
+	c.Settle(t, topic, 0, 2)
 	const suspend = 3 * time.Second
 	// Loaded machines are late; the scan of the real broker is later still.
 	limit := suspend + 1500*time.Millisecond

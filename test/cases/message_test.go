@@ -27,6 +27,7 @@ func TestBodySizeLimit_IsInclusive(t *testing.T) {
 	if !strings.Contains(answer.Remark, "4194304B") {
 		t.Errorf("remark %q, want it to name the limit 4194304B", answer.Remark)
 	}
+	c.Settle(t, topic, 0, 1)
 	got := c.PullAll(t, wire.Pull{Group: suite.Name(t, "group"), Topic: topic})
 	if len(got) != 1 || !bytes.Equal(got[0].Body, body) {
 		t.Errorf("pulled %d messages, want the one of %d bytes unchanged", len(got), maxBody)
@@ -50,6 +51,7 @@ func TestPropertiesTooLong_AreRefused(t *testing.T) {
 		wantCode(t, fmt.Sprintf("properties of %d", tc.length), answer, tc.code)
 	}
 	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("next"), Properties: wire.Properties("k", "v")})
+	c.Settle(t, topic, 0, 2)
 	got := c.PullAll(t, wire.Pull{Group: suite.Name(t, "group"), Topic: topic})
 	if found := strings.Join(bodies(got), " "); found != "32000 next" {
 		t.Fatalf("stored %q, want \"32000 next\"", found)

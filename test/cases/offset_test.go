@@ -18,6 +18,7 @@ func TestNewGroupOnYoungTopic_StartsAtZero(t *testing.T) {
 	for range 3 {
 		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("history")})
 	}
+	c.Settle(t, topic, 0, 3)
 	answer := c.QueryOffset(t, group, topic, 0, nil)
 	wantCode(t, "query", answer, wire.Success)
 	if got := answer.Int64(t, "offset"); got != 0 {
@@ -57,6 +58,7 @@ func TestPullOffsetOutOfRange_IsCorrectedToTheNearestEnd(t *testing.T) {
 	for range stored {
 		c.MustSend(t, wire.Send{Topic: topic, QueueID: 0, Body: []byte("x")})
 	}
+	c.Settle(t, topic, 0, stored)
 	for _, tc := range []struct {
 		queue        int
 		offset, next int64

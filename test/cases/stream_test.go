@@ -51,6 +51,7 @@ func TestManyConnections_DoNotMixTheirFrames(t *testing.T) {
 	seen := make(map[[2]uint32]int)
 	for queue := range queues {
 		reader := dialBroker(t)
+		reader.Settle(t, topic, queue, connections*each/queues)
 		wg.Go(func() {
 			err := pullSealed(t.Context(), reader, topic, queue, func(id [2]uint32) {
 				mu.Lock()

@@ -174,7 +174,7 @@ func TestBatchToUnknownTopic_CreatesIt(t *testing.T) {
 			t.Errorf("message %d is at %d of queue %d, want %d of queue 1", i, m.QueueOffset, m.QueueID, i)
 		}
 	}
-	suite.Eventually(t, wire.Timeout, "queue 1 ends at 3", func() bool { return c.MaxOffset(t, topic, 1) == 3 })
+	c.Settle(t, topic, 1, 3)
 	got := c.PullAll(t, wire.Pull{Group: suite.Name(t, "group"), Topic: topic, QueueID: 1})
 	if found := strings.Join(bodies(got), " "); found != "one two three" {
 		t.Errorf("pulled %q, want the three in order", found)

@@ -222,6 +222,22 @@ func (c *Conn) MaxOffset(tb testing.TB, topic string, queueID int) int64 {
 	return answer.Int64(tb, "offset")
 }
 
+// Settle waits until a queue ends at end: the real broker appends to the
+// CommitLog, answers, and adds to the queue a moment later.
+func (c *Conn) Settle(tb testing.TB, topic string, queueID int, end int64) {
+	tb.Helper()
+	const pause = 5 * time.Millisecond
+	for deadline := time.Now().Add(Timeout); ; time.Sleep(pause) {
+		got := c.MaxOffset(tb, topic, queueID)
+		if got == end {
+			return
+		}
+		if got > end || time.Now().After(deadline) {
+			tb.Fatalf("queue %d of %s ends at %d, want %d", queueID, topic, got, end)
+		}
+	}
+}
+
 // View reads a message by its CommitLog offset (33).
 func (c *Conn) View(tb testing.TB, offset int64) (Message, *Frame) {
 	tb.Helper()
@@ -315,6 +331,21 @@ func (c *Conn) Heartbeat(tb testing.TB, m Member) *Frame {
 		tb.Fatalf("heartbeat of %s: %v", m.ClientID, answer)
 	}
 	return answer
+}
+
+// Introduce makes a group and its retry topic known to a broker and leaves the
+// group again. The Go client asks for routes when it starts and then every
+// 30 s: without this, a new group's first retry waits that long.
+func Introduce(tb testing.TB, broker, group, topic string) {
+	tb.Helper()
+	c := Dial(tb, broker)
+	defer c.Close()
+	const guest = "guest"
+	c.Heartbeat(tb, Member{ClientID: guest, Group: group, Subscriptions: map[string]string{topic: "*"}})
+	answer := c.Call(tb, UnregisterClient, map[string]string{"clientID": guest, "consumerGroup": group}, nil)
+	if answer.Code != Success {
+		tb.Fatalf("unregister: %v", answer)
+	}
 }
 
 // Commit stores a consumer offset (15).
