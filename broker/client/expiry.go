@@ -1,0 +1,109 @@
+package client
+
+import (
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// expireLoop closes clients that stopped sending heartbeats. It sleeps until the instant
+// at which the member silent for longest would be due.
+func (r *Registry) expireLoop() {
+	defer r.wg.Done()
+	alarm := r.opts.Wire.NewTimer()
+	defer alarm.Disarm()
+	for {
+		if next := r.expire(); next >= 0 {
+			alarm.Arm(next)
+		} else {
+			alarm.Disarm()
+		}
+		select {
+		case <-r.stop:
+			return
+		case <-alarm.C():
+		case <-r.kick:
+		}
+	}
+}
+
+// expire drops the silent members, closes their connections, and returns when to look
+// again, or -1 when nobody is left.
+func (r *Registry) expire() (next int64) {
+	last := r.opts.Wire.NowMillis() - r.opts.ExpireMs
+	silent := func(m *Member) bool { return m.LastUpdate <= last }
+	var lost []*Member
+	next = -1
+	// Set before looking: whoever registers behind the look wakes the loop.
+	r.idle.Store(true)
+	r.mu.RLock()
+	r.eachMember(func(m *Member) {
+		if silent(m) {
+			lost = append(lost, m)
+		} else if due := m.LastUpdate + r.opts.ExpireMs; next < 0 || due < next {
+			next = due
+		}
+	})
+	r.mu.RUnlock()
+	if next >= 0 {
+		r.idle.Store(false)
+	}
+	if len(lost) == 0 {
+		return next
+	}
+	r.leaveAll(silent)
+	closed := make(map[uint64]bool, len(lost))
+	for _, m := range lost {
+		if closed[m.Conn.ID()] {
+			continue
+		}
+		closed[m.Conn.ID()] = true
+		r.opts.Log.WithFields(logrus.Fields{"clientId": m.ClientID, "remote": m.Conn.RemoteAddr().String()}).
+			Warn("client sent no heartbeat in time, its connection is closed")
+		m.Conn.Close("no heartbeat in time")
+	}
+	return next
+}
+
+func (r *Registry) eachMember(visit func(*Member)) {
+	for _, members := range r.producers {
+		for _, m := range members {
+			visit(m)
+		}
+	}
+	for _, group := range r.consumers {
+		for _, m := range group.members {
+			visit(m)
+		}
+	}
+}
+
+// wakeExpiry lets a loop that found nobody look again.
+func (r *Registry) wakeExpiry() {
+	if !r.idle.CompareAndSwap(true, false) {
+		return
+	}
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
+// change is a consumer group's channels at a change of its membership.
+type change struct {
+	group string
+	conns []remoting.Conn
+}
+
+// announce tells the channels. r.mu is not held: a connection's Send may close it, which
+// comes back as ConnClosed.
+func (r *Registry) announce(changes []change) {
+	for _, c := range changes {
+		for _, conn := range c.conns {
+			if err := conn.Send(notifyFrame(c.group)); err != nil {
+				r.opts.Log.WithError(err).WithFields(logrus.Fields{"group": c.group, "remote": conn.RemoteAddr().String()}).
+					Debug("member is not told of its group's change")
+			}
+		}
+	}
+}

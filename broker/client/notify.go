@@ -1,0 +1,21 @@
+package client
+
+import (
+	"sync/atomic"
+
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// codeNotify is NOTIFY_CONSUMER_IDS_CHANGED.
+const codeNotify = 40
+
+// opaques counts this process's own requests to clients.
+var opaques atomic.Int32
+
+// notifyFrame returns the oneway request that makes a member of a group divide the queues
+// again. Every channel needs its own: a sent frame is the connection's.
+func notifyFrame(group string) []byte {
+	var ext remoting.ExtWriter
+	ext.String("consumerGroup", group)
+	return remoting.AppendRequest(nil, codeNotify, opaques.Add(1), remoting.FlagOneway, &ext, nil)
+}

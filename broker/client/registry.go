@@ -1,0 +1,271 @@
+package client
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// defaultExpireMs is how long a client lives without a heartbeat (channelExpiredTimeout).
+const defaultExpireMs = 120_000
+
+// Options configure a Registry.
+type Options struct {
+	Wire     clock.Clock
+	Log      logrus.FieldLogger
+	ExpireMs int64                 // 0: 120,000
+	Metrics  prometheus.Registerer // may be nil
+	Health   *health.Registry      // may be nil
+}
+
+// Beat is a heartbeat (request code 34) in plain form.
+type Beat struct {
+	ClientID  string
+	Language  remoting.Language
+	Version   int32
+	Producers []string // group names
+	Consumers []Consumer
+	// Fingerprint is the hash of the client's subscriptions, 0 from a client that sends
+	// full heartbeats only. WithoutSub says that Consumers carry no subscriptions because
+	// they have not changed.
+	Fingerprint int32
+	WithoutSub  bool
+}
+
+// Consumer is a heartbeat's entry about one consumer group.
+type Consumer struct {
+	Group            string
+	ConsumeType      string
+	MessageModel     string
+	ConsumeFromWhere string
+	Subscriptions    []*Subscription
+	Notify           bool // the group's notifyConsumerIdsChangedEnable
+}
+
+// Registry is the clients of one broker. Its methods are safe for concurrent use; Group
+// and Subscription do not allocate.
+type Registry struct {
+	opts Options
+
+	mu        sync.RWMutex // guards consumers, producers and everything in them
+	consumers map[string]*consumers
+	producers map[string]map[uint64]*Member
+
+	idle     atomic.Bool   // nobody was there to expire
+	kick     chan struct{} // somebody came
+	stop     chan struct{}
+	stopOnce sync.Once
+	wg       sync.WaitGroup
+}
+
+// New returns an empty registry.
+func New(opts Options) (*Registry, error) {
+	if opts.ExpireMs <= 0 {
+		opts.ExpireMs = defaultExpireMs
+	}
+	r := &Registry{
+		opts:      opts,
+		consumers: make(map[string]*consumers),
+		producers: make(map[string]map[uint64]*Member),
+		kick:      make(chan struct{}, 1),
+		stop:      make(chan struct{}),
+	}
+	if err := r.register(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Start begins to expire silent clients.
+func (r *Registry) Start() {
+	r.wg.Add(1)
+	go r.expireLoop()
+}
+
+// Close stops.
+func (r *Registry) Close() error {
+	r.stopOnce.Do(func() { close(r.stop) })
+	r.wg.Wait()
+	return nil
+}
+
+// Heartbeat registers or refreshes a client in the groups it names. Every channel of a
+// consumer group, the sender's too, is sent NOTIFY_CONSUMER_IDS_CHANGED (40) before this
+// returns when a channel or a subscribed topic came or went. subChanged tells a client
+// that saves on heartbeats to send its subscriptions in full.
+func (r *Registry) Heartbeat(conn remoting.Conn, beat *Beat) (subChanged bool) {
+	member := Member{
+		Conn: conn, ClientID: beat.ClientID, Language: beat.Language, Version: beat.Version,
+		LastUpdate: r.opts.Wire.NowMillis(),
+	}
+	var changes []change
+	r.mu.Lock()
+	for _, group := range beat.Producers {
+		r.addProducer(group, member)
+	}
+	for i := range beat.Consumers {
+		group, changed, differs := r.addConsumer(member, beat, &beat.Consumers[i])
+		subChanged = subChanged || differs
+		if changed {
+			changes = append(changes, change{group.name, group.conns()})
+		}
+	}
+	r.mu.Unlock()
+	// A closing connection is announced before or after; one that closed in between would
+	// stay for ever.
+	if conn.Closed() {
+		r.ConnClosed(conn)
+	}
+	r.announce(changes)
+	r.wakeExpiry()
+	return subChanged || beat.Fingerprint == 0
+}
+
+func (r *Registry) addProducer(group string, member Member) {
+	members := r.producers[group]
+	if members == nil {
+		members = make(map[uint64]*Member)
+		r.producers[group] = members
+	}
+	members[member.Conn.ID()] = &member
+}
+
+// addConsumer applies one entry of a heartbeat. r.mu is held.
+func (r *Registry) addConsumer(member Member, beat *Beat, c *Consumer) (group *consumers, changed, differs bool) {
+	group = r.consumers[c.Group]
+	if group == nil {
+		group = &consumers{name: c.Group, members: make(map[uint64]*Member), subscriptions: make(map[string]*Subscription)}
+		r.consumers[c.Group] = group
+	}
+	changed = group.join(member, c)
+	differs = group.fingerprint != beat.Fingerprint
+	if !beat.WithoutSub {
+		changed = group.subscribe(c.Subscriptions) || changed
+		group.fingerprint = beat.Fingerprint
+	}
+	if group.view == nil {
+		group.view = group.snapshot()
+	}
+	return group, changed, differs
+}
+
+// Unregister takes a client out of a producer and a consumer group; either may be empty
+// (request code 35). The rest of the group is told at once.
+func (r *Registry) Unregister(conn remoting.Conn, clientID, producerGroup, consumerGroup string) {
+	var changes []change
+	gone := func(m *Member) bool { return m.Conn.ID() == conn.ID() }
+	r.mu.Lock()
+	if producerGroup != "" {
+		r.leaveProducers(producerGroup, gone)
+	}
+	if consumerGroup != "" {
+		changes = r.leaveConsumers(changes, consumerGroup, gone)
+	}
+	r.mu.Unlock()
+	r.announce(changes)
+}
+
+// ConnClosed takes a connection out of all its groups and tells the rest at once.
+func (r *Registry) ConnClosed(conn remoting.Conn) {
+	r.leaveAll(func(m *Member) bool { return m.Conn.ID() == conn.ID() })
+}
+
+func (r *Registry) leaveAll(gone func(*Member) bool) {
+	var changes []change
+	r.mu.Lock()
+	for group := range r.producers {
+		r.leaveProducers(group, gone)
+	}
+	for group := range r.consumers {
+		changes = r.leaveConsumers(changes, group, gone)
+	}
+	r.mu.Unlock()
+	r.announce(changes)
+}
+
+func (r *Registry) leaveProducers(group string, gone func(*Member) bool) {
+	members := r.producers[group]
+	for id, m := range members {
+		if gone(m) {
+			delete(members, id)
+		}
+	}
+	if len(members) == 0 {
+		delete(r.producers, group)
+	}
+}
+
+func (r *Registry) leaveConsumers(changes []change, name string, gone func(*Member) bool) []change {
+	group := r.consumers[name]
+	if group == nil {
+		return changes
+	}
+	before := len(group.members)
+	for id, m := range group.members {
+		if gone(m) {
+			delete(group.members, id)
+		}
+	}
+	switch {
+	case len(group.members) == before:
+		return changes
+	case len(group.members) == 0:
+		delete(r.consumers, name)
+		return changes
+	}
+	group.view = group.snapshot()
+	return append(changes, change{name, group.conns()})
+}
+
+// Group returns a consumer group that is online, or nil.
+func (r *Registry) Group(name []byte) *ConsumerGroup {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if group := r.consumers[string(name)]; group != nil {
+		return group.view
+	}
+	return nil
+}
+
+// Groups returns the names of the consumer groups that are online and subscribe to a
+// topic, sorted; "" means any topic.
+func (r *Registry) Groups(topic string) []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	names := []string{}
+	for name, group := range r.consumers {
+		if topic == "" || group.subscriptions[topic] != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Producers returns the members of a producer group, by client ID; nil when it has none.
+func (r *Registry) Producers(group string) []Member {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if members := r.producers[group]; members != nil {
+		return sortedMembers(members)
+	}
+	return nil
+}
+
+// AllProducers returns every producer group's members.
+func (r *Registry) AllProducers() map[string][]Member {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	all := make(map[string][]Member, len(r.producers))
+	for group, members := range r.producers {
+		all[group] = sortedMembers(members)
+	}
+	return all
+}

@@ -1,0 +1,163 @@
+package offset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// fileName is the file's name in the config directory.
+const fileName = "consumerOffset.json"
+
+const defaultFlushMs = 5000
+
+type dataVersion struct {
+	Counter      int64 `json:"counter"`
+	StateVersion int64 `json:"stateVersion"`
+	Timestamp    int64 `json:"timestamp"`
+}
+
+// file is consumerOffset.json: {"offsetTable":{"topic@group":{"0":5}},"groupTopicMap":
+// {"group":["topic"]},"dataVersion":{…}}.
+type file struct {
+	DataVersion   dataVersion                `json:"dataVersion"`
+	GroupTopicMap map[string][]string        `json:"groupTopicMap"`
+	OffsetTable   map[string]map[int32]int64 `json:"offsetTable"`
+}
+
+// New loads the table from its file; a missing file is an empty table.
+func New(opts Options) (*Table, error) {
+	if opts.FlushMs <= 0 {
+		opts.FlushMs = defaultFlushMs
+	}
+	t := &Table{opts: opts, rows: make(map[string]*row), stop: make(chan struct{})}
+	if err := t.load(); err != nil {
+		return nil, err
+	}
+	if opts.Health != nil {
+		opts.Health.Register("offsets", t.check)
+	}
+	if opts.Metrics != nil {
+		commits := prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "wheelmq_offset_commits_total", Help: "Consumer offsets committed.",
+		}, func() float64 { return float64(t.commits.Load()) })
+		if err := opts.Metrics.Register(commits); err != nil {
+			return nil, fmt.Errorf("offset: register metrics: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// Start begins to save changes every FlushMs.
+func (t *Table) Start() {
+	t.started.Add(1)
+	go t.run()
+}
+
+// Close saves what has changed and stops.
+func (t *Table) Close() error {
+	t.stopOnce.Do(func() { close(t.stop) })
+	t.started.Wait()
+	return t.Save()
+}
+
+func (t *Table) run() {
+	defer t.started.Done()
+	alarm := t.opts.Wire.NewTimer()
+	defer alarm.Disarm()
+	for {
+		alarm.Arm(t.opts.Wire.NowMillis() + t.opts.FlushMs)
+		select {
+		case <-t.stop:
+			return
+		case <-alarm.C():
+		}
+		if err := t.Save(); err != nil {
+			t.opts.Log.WithError(err).Error("consumer offsets are not saved")
+		}
+	}
+}
+
+// Save writes the file if anything has changed since the last one.
+func (t *Table) Save() error {
+	t.saveMu.Lock()
+	defer t.saveMu.Unlock()
+	changes := t.changes.Load()
+	if changes == t.saved.Load() {
+		return nil
+	}
+	err := persist.Save(t.path(), t.snapshot())
+	if err != nil {
+		err = fmt.Errorf("offset: save: %w", err)
+		t.saveErr.Store(&err)
+		return err
+	}
+	t.saved.Store(changes)
+	t.saveErr.Store(nil)
+	return nil
+}
+
+func (t *Table) path() string { return filepath.Join(t.opts.ConfigDir, fileName) }
+
+// snapshot is the file's contents now. saveMu is held.
+func (t *Table) snapshot() *file {
+	f := &file{GroupTopicMap: make(map[string][]string), OffsetTable: make(map[string]map[int32]int64)}
+	t.mu.RLock()
+	for key, r := range t.rows {
+		offsets := make(map[int32]int64)
+		r.mu.Lock()
+		for queueID, p := range r.queues {
+			if p.committed != None {
+				offsets[queueID] = p.committed
+			}
+		}
+		r.mu.Unlock()
+		if len(offsets) > 0 {
+			f.OffsetTable[key] = offsets
+			f.GroupTopicMap[r.group] = append(f.GroupTopicMap[r.group], r.topic)
+		}
+	}
+	t.mu.RUnlock()
+	f.DataVersion = t.version
+	f.DataVersion.Counter += t.commits.Load() / versionStep
+	f.DataVersion.Timestamp = t.opts.Store.NowMillis()
+	return f
+}
+
+func (t *Table) load() error {
+	var f file
+	err := persist.Load(t.path(), &f)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("offset: load: %w", err)
+	}
+	t.version = f.DataVersion
+	for key, offsets := range f.OffsetTable {
+		topic, group, ok := splitKey(key)
+		if !ok {
+			t.opts.Log.WithField("key", key).Warn("consumer offsets have a key that is not topic@group, it is left out")
+			continue
+		}
+		r := newRow(topic, group)
+		for queueID, committed := range offsets {
+			r.queue(queueID).committed = max(committed, 0)
+		}
+		t.rows[key] = r
+	}
+	return nil
+}
+
+func (t *Table) check() health.Result {
+	if err := t.saveErr.Load(); err != nil {
+		return health.Result{State: health.Degraded, Reason: "consumer offsets are not saved: " + (*err).Error()}
+	}
+	return health.Result{State: health.Up}
+}

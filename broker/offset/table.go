@@ -1,0 +1,219 @@
+package offset
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// None is the answer for a queue without an offset.
+const None int64 = -1
+
+// versionStep is how many commits make one step of the data version
+// (consumerOffsetUpdateVersionStep, RocketMQ 5.5.0).
+const versionStep = 500
+
+// separator stands between topic and group in the keys of consumerOffset.json. Neither
+// name may contain it.
+const separator = '@'
+
+// Options configure a Table.
+type Options struct {
+	Wire      clock.Clock // paces the saves
+	Store     clock.Clock // stamps the data version
+	Log       logrus.FieldLogger
+	ConfigDir string                // directory of consumerOffset.json
+	FlushMs   int64                 // flushConsumerOffsetInterval; 0: 5,000
+	Metrics   prometheus.Registerer // may be nil
+	Health    *health.Registry      // may be nil
+}
+
+// Table is all groups' offsets. Its methods are safe for concurrent use; Commit and
+// Query do not allocate for a queue that is known.
+type Table struct {
+	opts Options
+
+	mu   sync.RWMutex // guards rows, not their contents
+	rows map[string]*row
+
+	commits  atomic.Int64 // since the start, for the data version
+	version  dataVersion  // guarded by saveMu
+	changes  atomic.Int64 // grows with everything that Save must write
+	saved    atomic.Int64 // value of changes at the last save
+	saveMu   sync.Mutex   // one save at a time
+	saveErr  atomic.Pointer[error]
+	stop     chan struct{}
+	stopOnce sync.Once
+	started  sync.WaitGroup
+}
+
+// row is one group's progress in one topic.
+type row struct {
+	topic, group string
+
+	mu     sync.Mutex // guards queues
+	queues map[int32]*progress
+}
+
+type progress struct {
+	committed int64 // None before the first commit
+	pulled    int64 // next offset of the last pull, None before the first
+}
+
+// Commit sets a group's offset in a queue, backwards too; a negative one is taken as 0
+// (request code 15, RocketMQ 5.5.0).
+func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) {
+	offset = max(offset, 0)
+	r := t.row(group, topic)
+	r.mu.Lock()
+	p := r.queue(queueID)
+	changed := p.committed != offset
+	p.committed = offset
+	r.mu.Unlock()
+	t.commits.Add(1)
+	if changed {
+		t.changes.Add(1)
+	}
+}
+
+// Pulled notes where the group's next pull from a queue begins. It is not persisted.
+func (t *Table) Pulled(group, topic []byte, queueID int32, next int64) {
+	r := t.row(group, topic)
+	r.mu.Lock()
+	r.queue(queueID).pulled = next
+	r.mu.Unlock()
+}
+
+// Query returns a group's committed offset in a queue, or None.
+func (t *Table) Query(group, topic []byte, queueID int32) int64 {
+	committed, _ := t.progress(group, topic, queueID)
+	return committed
+}
+
+// QueryPulled returns where the group's next pull begins, or None.
+func (t *Table) QueryPulled(group, topic []byte, queueID int32) int64 {
+	_, pulled := t.progress(group, topic, queueID)
+	return pulled
+}
+
+// Groups returns the groups that have an offset in a topic, sorted.
+func (t *Table) Groups(topic string) []string {
+	return t.collect(func(r *row) (string, bool) { return r.group, r.topic == topic })
+}
+
+// Topics returns the topics in which a group has an offset, sorted.
+func (t *Table) Topics(group string) []string {
+	return t.collect(func(r *row) (string, bool) { return r.topic, r.group == group })
+}
+
+// DeleteTopic forgets every group's offsets in a topic.
+func (t *Table) DeleteTopic(topic string) {
+	t.delete(func(r *row) bool { return r.topic == topic })
+}
+
+// DeleteGroup forgets a group's offsets in all topics.
+func (t *Table) DeleteGroup(group string) {
+	t.delete(func(r *row) bool { return r.group == group })
+}
+
+// row returns the progress of a group in a topic and creates it when it is new.
+func (t *Table) row(group, topic []byte) *row {
+	if r := t.find(group, topic); r != nil {
+		return r
+	}
+	key := string(topic) + string(separator) + string(group)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.rows[key]
+	if r == nil {
+		r = newRow(string(topic), string(group))
+		t.rows[key] = r
+	}
+	return r
+}
+
+func newRow(topic, group string) *row {
+	return &row{topic: topic, group: group, queues: make(map[int32]*progress)}
+}
+
+func (t *Table) find(group, topic []byte) *row {
+	var stack [288]byte // names of the largest legal lengths fit
+	key := append(stack[:0], topic...)
+	key = append(key, separator)
+	key = append(key, group...)
+	t.mu.RLock()
+	r := t.rows[string(key)]
+	t.mu.RUnlock()
+	return r
+}
+
+func (t *Table) progress(group, topic []byte, queueID int32) (committed, pulled int64) {
+	r := t.find(group, topic)
+	if r == nil {
+		return None, None
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.queues[queueID]; p != nil {
+		return p.committed, p.pulled
+	}
+	return None, None
+}
+
+// queue returns a queue's progress. r.mu is held.
+func (r *row) queue(queueID int32) *progress {
+	p := r.queues[queueID]
+	if p == nil {
+		p = &progress{committed: None, pulled: None}
+		r.queues[queueID] = p
+	}
+	return p
+}
+
+// hasCommits tells whether any queue has a committed offset.
+func (r *row) hasCommits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.queues {
+		if p.committed != None {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Table) collect(pick func(*row) (string, bool)) []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	names := []string{}
+	for _, r := range t.rows {
+		if name, ok := pick(r); ok && r.hasCommits() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (t *Table) delete(match func(*row) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := len(t.rows)
+	maps.DeleteFunc(t.rows, func(_ string, r *row) bool { return match(r) })
+	if len(t.rows) != before {
+		t.changes.Add(1)
+	}
+}
+
+// splitKey cuts "topic@group".
+func splitKey(key string) (topic, group string, ok bool) {
+	return strings.Cut(key, string(separator))
+}

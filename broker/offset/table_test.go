@@ -1,0 +1,147 @@
+package offset_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus/hooks/test"
+	"go.uber.org/goleak"
+
+	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/clock"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB, dir string, wire clock.Clock) *offset.Table {
+	t.Helper()
+	log, _ := test.NewNullLogger()
+	table, err := offset.New(offset.Options{Wire: wire, Store: wire, Log: log, ConfigDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func b(s string) []byte { return []byte(s) }
+
+func TestCommitAndQuery(t *testing.T) {
+	t.Parallel()
+	table := open(t, t.TempDir(), clock.NewVirtual(0))
+	if got := table.Query(b("g"), b("T"), 0); got != offset.None {
+		t.Errorf("unknown group has offset %d", got)
+	}
+	for _, step := range []struct{ commit, want int64 }{{999, 999}, {1, 1}, {-5, 0}} {
+		table.Commit(b("g"), b("T"), 2, step.commit)
+		if got := table.Query(b("g"), b("T"), 2); got != step.want {
+			t.Errorf("after a commit of %d: %d, want %d", step.commit, got, step.want)
+		}
+	}
+	if got := table.Query(b("g"), b("T"), 3); got != offset.None {
+		t.Errorf("another queue has offset %d", got)
+	}
+	if got := table.Query(b("T"), b("g"), 2); got != offset.None {
+		t.Errorf("topic and group are mixed up: %d", got)
+	}
+}
+
+func TestPulledIsNotACommit(t *testing.T) {
+	t.Parallel()
+	table := open(t, t.TempDir(), clock.NewVirtual(0))
+	table.Pulled(b("g"), b("T"), 0, 7)
+	if got := table.Query(b("g"), b("T"), 0); got != offset.None {
+		t.Errorf("committed %d, want none", got)
+	}
+	if got := table.QueryPulled(b("g"), b("T"), 0); got != 7 {
+		t.Errorf("pulled %d, want 7", got)
+	}
+	if got := table.Groups("T"); len(got) != 0 {
+		t.Errorf("groups %v, want none", got)
+	}
+}
+
+func TestNamesAndDeletes(t *testing.T) {
+	t.Parallel()
+	table := open(t, t.TempDir(), clock.NewVirtual(0))
+	for _, name := range [][2]string{{"g2", "T"}, {"g1", "T"}, {"g1", "%RETRY%g1"}} {
+		table.Commit(b(name[0]), b(name[1]), 0, 1)
+	}
+	if got := table.Groups("T"); !slices.Equal(got, []string{"g1", "g2"}) {
+		t.Errorf("groups of T: %v", got)
+	}
+	if got := table.Topics("g1"); !slices.Equal(got, []string{"%RETRY%g1", "T"}) {
+		t.Errorf("topics of g1: %v", got)
+	}
+	table.DeleteTopic("T")
+	if got := table.Topics("g1"); !slices.Equal(got, []string{"%RETRY%g1"}) {
+		t.Errorf("topics of g1 after deleting T: %v", got)
+	}
+	table.DeleteGroup("g1")
+	if got := table.Topics("g1"); len(got) != 0 {
+		t.Errorf("topics of a deleted group: %v", got)
+	}
+}
+
+func TestSavedEveryIntervalAndOnClose(t *testing.T) {
+	t.Parallel()
+	dir, wire := t.TempDir(), clock.NewVirtual(0)
+	path := filepath.Join(dir, "consumerOffset.json")
+	table := open(t, dir, wire)
+	table.Start()
+	table.Commit(b("g"), b("T"), 1, 5)
+	wait(t, func() bool { _, armed := wire.Next(); return armed })
+	wire.Set(5000)
+	wait(t, func() bool { _, err := os.Stat(path); return err == nil })
+
+	table.Commit(b("g"), b("T"), 1, 6)
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, dir, wire)
+	if got := again.Query(b("g"), b("T"), 1); got != 6 {
+		t.Errorf("after a restart %d, want 6", got)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadsTheRealBrokersFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const real = `{"dataVersion":{"counter":4,"stateVersion":0,"timestamp":1796003685638},
+		"groupTopicMap":{"GC_two":["GT_Normal"]},
+		"offsetTable":{"GT_Normal@GC_two":{0:0,1:2,2:3},"%RETRY%GC_two@GC_two":{0:9}}}`
+	if err := os.WriteFile(filepath.Join(dir, "consumerOffset.json"), []byte(real), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	table := open(t, dir, clock.NewVirtual(0))
+	if got := table.Query(b("GC_two"), b("GT_Normal"), 2); got != 3 {
+		t.Errorf("offset %d, want 3", got)
+	}
+	if got := table.Query(b("GC_two"), b("%RETRY%GC_two"), 0); got != 9 {
+		t.Errorf("offset %d, want 9", got)
+	}
+}
+
+func wait(t *testing.T, cond func() bool) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		if cond() {
+			return
+		}
+	}
+	t.Fatal("the condition did not come true in 10 s")
+}
+
+func BenchmarkCommit(b *testing.B) {
+	table := open(b, b.TempDir(), clock.NewVirtual(0))
+	group, topic := []byte("a-consumer-group"), []byte("a-topic-name")
+	b.ReportAllocs()
+	for b.Loop() {
+		table.Commit(group, topic, 3, 42)
+	}
+}
