@@ -1,0 +1,403 @@
+package remoting
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// decodeJSON reads a JSON header. It is as tolerant as the real server: unknown fields are
+// skipped, numbers may be strings, extFields' values may be of any type.
+func decodeJSON(header []byte, cmd *Command) error {
+	s := scanner{b: header, scratch: &cmd.Ext.scratch}
+	if !s.consume('{') {
+		return s.fail("an object")
+	}
+	if s.consume('}') {
+		return s.end()
+	}
+	for {
+		key, err := s.text()
+		if err != nil {
+			return err
+		}
+		if !s.consume(':') {
+			return s.fail("a colon")
+		}
+		if err := decodeJSONField(&s, key, cmd); err != nil {
+			return err
+		}
+		if s.consume(',') {
+			continue
+		}
+		if s.consume('}') {
+			return s.end()
+		}
+		return s.fail("a comma or the end of the object")
+	}
+}
+
+func decodeJSONField(s *scanner, key []byte, cmd *Command) (err error) {
+	switch string(key) {
+	case "code":
+		cmd.Code, err = s.int32()
+	case "version":
+		cmd.Version, err = s.int32()
+	case "opaque":
+		cmd.Opaque, err = s.int32()
+	case "flag":
+		cmd.Flag, err = s.int32()
+	case "language":
+		var name []byte
+		if name, err = s.value(); err == nil {
+			cmd.Language = languageOf(name)
+		}
+	case "remark":
+		var remark []byte
+		if remark, err = s.value(); err == nil && len(remark) > 0 {
+			cmd.Remark = string(remark)
+		}
+	case "extFields":
+		err = decodeJSONExt(s, &cmd.Ext)
+	default:
+		_, err = s.value()
+	}
+	return err
+}
+
+func decodeJSONExt(s *scanner, ext *Fields) error {
+	if !s.consume('{') {
+		v, err := s.value()
+		if err == nil && v != nil {
+			return s.fail("extFields as an object")
+		}
+		return err
+	}
+	if s.consume('}') {
+		return nil
+	}
+	for {
+		key, err := s.text()
+		if err != nil {
+			return err
+		}
+		if !s.consume(':') {
+			return s.fail("a colon")
+		}
+		value, err := s.value()
+		if err != nil {
+			return err
+		}
+		if value != nil {
+			ext.list = append(ext.list, Field{Key: key, Value: value})
+		}
+		if s.consume(',') {
+			continue
+		}
+		if s.consume('}') {
+			return nil
+		}
+		return s.fail("a comma or the end of extFields")
+	}
+}
+
+// scanner walks over JSON in place. Texts with escapes are unescaped into scratch, which
+// may move as it grows: slices handed out before keep their old array.
+type scanner struct {
+	b       []byte
+	at      int
+	scratch *[]byte
+}
+
+func (s *scanner) fail(want string) error {
+	return fmt.Errorf("%w: JSON header at byte %d: want %s", ErrFrame, s.at, want)
+}
+
+func (s *scanner) blank() {
+	for s.at < len(s.b) {
+		switch s.b[s.at] {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) consume(c byte) bool {
+	s.blank()
+	if s.at < len(s.b) && s.b[s.at] == c {
+		s.at++
+		return true
+	}
+	return false
+}
+
+func (s *scanner) end() error {
+	s.blank()
+	if s.at != len(s.b) {
+		return s.fail("nothing more")
+	}
+	return nil
+}
+
+// text reads a string.
+func (s *scanner) text() ([]byte, error) {
+	if !s.consume('"') {
+		return nil, s.fail("a string")
+	}
+	start := s.at
+	for s.at < len(s.b) {
+		switch s.b[s.at] {
+		case '"':
+			s.at++
+			return s.b[start : s.at-1 : s.at-1], nil
+		case '\\':
+			return s.escapedText(start)
+		}
+		s.at++
+	}
+	return nil, s.fail("the end of a string")
+}
+
+func (s *scanner) escapedText(start int) ([]byte, error) {
+	out := *s.scratch
+	from := len(out)
+	out = append(out, s.b[start:s.at]...)
+	for s.at < len(s.b) {
+		c := s.b[s.at]
+		s.at++
+		switch c {
+		case '"':
+			*s.scratch = out
+			return out[from:len(out):len(out)], nil
+		case '\\':
+			var err error
+			if out, err = s.escape(out); err != nil {
+				return nil, err
+			}
+		default:
+			out = append(out, c)
+		}
+	}
+	return nil, s.fail("the end of a string")
+}
+
+func (s *scanner) escape(out []byte) ([]byte, error) {
+	if s.at >= len(s.b) {
+		return nil, s.fail("an escape")
+	}
+	c := s.b[s.at]
+	s.at++
+	switch c {
+	case 'n':
+		return append(out, '\n'), nil
+	case 't':
+		return append(out, '\t'), nil
+	case 'r':
+		return append(out, '\r'), nil
+	case 'b':
+		return append(out, '\b'), nil
+	case 'f':
+		return append(out, '\f'), nil
+	case 'u':
+		r, err := s.hex4()
+		if err != nil {
+			return nil, err
+		}
+		if r >= 0xD800 && r < 0xDC00 && bytes.HasPrefix(s.b[s.at:], []byte(`\u`)) {
+			s.at += 2
+			low, err := s.hex4()
+			if err != nil {
+				return nil, err
+			}
+			r = 0x10000 + (r-0xD800)<<10 + (low - 0xDC00)
+		}
+		return utf8.AppendRune(out, r), nil
+	default:
+		return append(out, c), nil
+	}
+}
+
+func (s *scanner) hex4() (rune, error) {
+	if s.at+4 > len(s.b) {
+		return 0, s.fail("four hex digits")
+	}
+	var r rune
+	for _, c := range s.b[s.at : s.at+4] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, s.fail("a hex digit")
+		}
+	}
+	s.at += 4
+	return r, nil
+}
+
+// value reads any value as text: a string's content, a literal or number as written, an
+// object or array as its JSON; null is nil.
+func (s *scanner) value() ([]byte, error) {
+	s.blank()
+	if s.at >= len(s.b) {
+		return nil, s.fail("a value")
+	}
+	switch s.b[s.at] {
+	case '"':
+		return s.text()
+	case '{', '[':
+		return s.nested()
+	}
+	start := s.at
+	for s.at < len(s.b) && isLiteral(s.b[s.at]) {
+		s.at++
+	}
+	word := s.b[start:s.at:s.at]
+	switch {
+	case string(word) == "null":
+		return nil, nil
+	case string(word) == "true" || string(word) == "false":
+		return word, nil
+	case len(word) > 0 && (word[0] == '-' || word[0] >= '0' && word[0] <= '9'):
+		return word, nil
+	}
+	s.at = start
+	return nil, s.fail("a value")
+}
+
+func isLiteral(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '+' || c == '.'
+}
+
+// nested passes over an object or array; only its brackets and strings are understood.
+func (s *scanner) nested() ([]byte, error) {
+	start, depth := s.at, 0
+	for s.at < len(s.b) {
+		switch s.b[s.at] {
+		case '{', '[':
+			depth++
+			s.at++
+		case '}', ']':
+			depth--
+			s.at++
+			if depth == 0 {
+				return s.b[start:s.at:s.at], nil
+			}
+		case '"':
+			keep := len(*s.scratch)
+			if _, err := s.text(); err != nil {
+				return nil, err
+			}
+			*s.scratch = (*s.scratch)[:keep]
+		default:
+			s.at++
+		}
+	}
+	return nil, s.fail("a closing bracket")
+}
+
+func (s *scanner) int32() (int32, error) {
+	v, err := s.value()
+	if err != nil || v == nil {
+		return 0, err
+	}
+	n, ok := parseInt(v)
+	if !ok || n > math.MaxInt32 || n < math.MinInt32 {
+		return 0, s.fail("a 32-bit integer")
+	}
+	return int32(n), nil
+}
+
+// parseInt reads a decimal int64 without allocating.
+func parseInt(b []byte) (int64, bool) {
+	negative := false
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		negative = b[0] == '-'
+		b = b[1:]
+	}
+	if len(b) == 0 || len(b) > 19 {
+		return 0, false
+	}
+	var n uint64
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	switch {
+	case negative && n <= 1<<63:
+		return -int64(n), true
+	case !negative && n < 1<<63:
+		return int64(n), true
+	}
+	return 0, false
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendJSONString appends a quoted JSON string. Control characters are escaped; text that
+// is not UTF-8 is passed on as it is.
+func AppendJSONString[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
+		}
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// jsonHead is what appendJSONHeader writes: keys in the real server's alphabetical order.
+type jsonHead struct {
+	code, flag, opaque int32
+	language           string
+	version            int32
+	remark             string
+	ext                *ExtWriter
+}
+
+func appendJSONHeader(dst []byte, h jsonHead) []byte {
+	dst = append(dst, `{"code":`...)
+	dst = strconv.AppendInt(dst, int64(h.code), 10)
+	if h.ext != nil && h.ext.present {
+		dst = append(dst, `,"extFields":{`...)
+		dst = append(dst, h.ext.buf...)
+		dst = append(dst, '}')
+	}
+	dst = append(dst, `,"flag":`...)
+	dst = strconv.AppendInt(dst, int64(h.flag), 10)
+	dst = append(dst, `,"language":"`...)
+	dst = append(dst, h.language...)
+	dst = append(dst, `","opaque":`...)
+	dst = strconv.AppendInt(dst, int64(h.opaque), 10)
+	if h.remark != "" {
+		dst = append(dst, `,"remark":`...)
+		dst = AppendJSONString(dst, h.remark)
+	}
+	dst = append(dst, `,"serializeTypeCurrentRPC":"JSON","version":`...)
+	dst = strconv.AppendInt(dst, int64(h.version), 10)
+	return append(dst, '}')
+}
