@@ -1,0 +1,143 @@
+package remoting
+
+// SendMessageRequest is the header of SEND_MESSAGE (10), SEND_MESSAGE_V2 (310) and
+// SEND_BATCH_MESSAGE (320). Text fields alias the frame.
+type SendMessageRequest struct {
+	ProducerGroup         []byte
+	Topic                 []byte
+	DefaultTopic          []byte
+	DefaultTopicQueueNums int32 // 0 when the client left it out
+	QueueID               int32
+	SysFlag               int32
+	BornTimestamp         int64 // ms
+	Flag                  int32
+	Properties            []byte // name 0x01 value 0x02 …
+	ReconsumeTimes        int32
+	UnitMode              bool
+	MaxReconsumeTimes     int32 // -1 when absent
+	Batch                 bool
+}
+
+// sendField numbers the fields of a send header under either name.
+type sendField uint8
+
+const (
+	sendProducerGroup sendField = 'a' + iota
+	sendTopic
+	sendDefaultTopic
+	sendDefaultTopicQueueNums
+	sendQueueID
+	sendSysFlag
+	sendBornTimestamp
+	sendFlag
+	sendProperties
+	sendReconsumeTimes
+	sendUnitMode
+	sendMaxReconsumeTimes
+	sendBatch
+)
+
+// sendRequired are the fields without which the real server fails; a missing
+// defaultTopicQueueNums has a default here.
+const sendRequired = 1<<(sendProducerGroup-'a') | 1<<(sendTopic-'a') | 1<<(sendQueueID-'a') | 1<<(sendSysFlag-'a') |
+	1<<(sendBornTimestamp-'a') | 1<<(sendFlag-'a')
+
+var sendLongNames = [...]string{
+	"producerGroup", "topic", "defaultTopic", "defaultTopicQueueNums", "queueId", "sysFlag", "bornTimestamp", "flag",
+	"properties", "reconsumeTimes", "unitMode", "maxReconsumeTimes", "batch",
+}
+
+// Decode reads a header with either the long names of code 10 or the letters of 310.
+func (h *SendMessageRequest) Decode(fields *Fields) error {
+	*h = SendMessageRequest{MaxReconsumeTimes: -1}
+	var failed *Error
+	seen := 0
+	for i := range fields.list {
+		f := &fields.list[i]
+		name := sendFieldOf(f.Key)
+		if name == 0 {
+			continue
+		}
+		seen |= 1 << (name - 'a')
+		h.set(name, f, &failed)
+	}
+	if failed != nil {
+		return failed
+	}
+	if missing := sendRequired &^ seen; missing != 0 {
+		for i, name := range sendLongNames {
+			if missing&(1<<i) != 0 {
+				return nullField(name)
+			}
+		}
+	}
+	return nil
+}
+
+func sendFieldOf(key []byte) sendField {
+	if len(key) == 1 {
+		if c := sendField(key[0]); c >= sendProducerGroup && c <= sendBatch {
+			return c
+		}
+		return 0
+	}
+	for i, name := range sendLongNames {
+		if string(key) == name {
+			return sendField('a' + i)
+		}
+	}
+	return 0
+}
+
+func (h *SendMessageRequest) set(name sendField, f *Field, failed **Error) {
+	switch name {
+	case sendProducerGroup:
+		h.ProducerGroup = f.Value
+	case sendTopic:
+		h.Topic = f.Value
+	case sendDefaultTopic:
+		h.DefaultTopic = f.Value
+	case sendDefaultTopicQueueNums:
+		h.DefaultTopicQueueNums = hotInt32(f, failed)
+	case sendQueueID:
+		h.QueueID = hotInt32(f, failed)
+	case sendSysFlag:
+		h.SysFlag = hotInt32(f, failed)
+	case sendBornTimestamp:
+		h.BornTimestamp = hotInt(f, failed)
+	case sendFlag:
+		h.Flag = hotInt32(f, failed)
+	case sendProperties:
+		h.Properties = f.Value
+	case sendReconsumeTimes:
+		h.ReconsumeTimes = hotInt32(f, failed)
+	case sendUnitMode:
+		h.UnitMode = parseBool(f.Value)
+	case sendMaxReconsumeTimes:
+		h.MaxReconsumeTimes = hotInt32(f, failed)
+	case sendBatch:
+		h.Batch = parseBool(f.Value)
+	}
+}
+
+// ConsumerSendMsgBackRequest is the header of CONSUMER_SEND_MSG_BACK (36).
+type ConsumerSendMsgBackRequest struct {
+	Offset            int64 // CommitLog offset of the message
+	Group             string
+	DelayLevel        int32
+	OriginMsgID       string
+	OriginTopic       string
+	UnitMode          bool
+	MaxReconsumeTimes int32 // -1 when absent
+}
+
+// Decode reads the header.
+func (h *ConsumerSendMsgBackRequest) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	*h = ConsumerSendMsgBackRequest{
+		Offset: r.int64("offset"), Group: r.text("group"), DelayLevel: r.int32("delayLevel"),
+		OriginMsgID: r.optText("originMsgId"), OriginTopic: r.optText("originTopic"),
+		UnitMode: r.optBool("unitMode", false), MaxReconsumeTimes: r.optInt32("maxReconsumeTimes", -1),
+	}
+	return r.err()
+}
