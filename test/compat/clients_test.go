@@ -141,6 +141,22 @@ func (l *lab) settle(t *testing.T, n int) {
 	suite.Eventually(t, wire.Timeout, fmt.Sprintf("%d messages are in the topic", n), func() bool { return l.stored(t) == int64(n) })
 }
 
+// committed waits until the offsets of the group add up to n. The client sends
+// them 10 s after its start and then every 5 s; what it sends when it is closed
+// can be lost with the connection.
+func (l *lab) committed(t *testing.T, n int) {
+	t.Helper()
+	suite.Eventually(t, limit, fmt.Sprintf("the group's offsets add up to %d", n), func() bool {
+		var sum int64
+		for queue := range l.queues {
+			if answer := l.wire.QueryOffset(t, l.group, l.topic, queue, nil); answer.Code == wire.Success {
+				sum += answer.Int64(t, "offset")
+			}
+		}
+		return sum == int64(n)
+	})
+}
+
 // stored is the number of messages in the topic's queues.
 func (l *lab) stored(t *testing.T) (sum int64) {
 	t.Helper()

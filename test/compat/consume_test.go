@@ -48,15 +48,7 @@ func TestPushConcurrently_RunsInParallelAndCommits(t *testing.T) {
 	}
 	l.push(t, box, consumer.MessageSelector{}, consumer.WithConsumeGoroutineNums(together))
 	box.wantOnce(t, want...)
-	suite.Eventually(t, limit, "the group's offsets reach the end", func() bool {
-		var sum int64
-		for queue := range l.queues {
-			if answer := l.wire.QueryOffset(t, l.group, l.topic, queue, nil); answer.Code == wire.Success {
-				sum += answer.Int64(t, "offset")
-			}
-		}
-		return sum == int64(len(want))
-	})
+	l.committed(t, len(want))
 }
 
 // TestPushOrderly_KeepsTheOrderOfEachKey lets one message fail twice: it comes
@@ -273,23 +265,21 @@ func TestConsumeFromWhere_Broadcast(t *testing.T) {
 	}
 }
 
-// TestConsumerCloses_CommitsWhatItConsumed hands over from one member to the
-// next without repetition.
-func TestConsumerCloses_CommitsWhatItConsumed(t *testing.T) {
+// TestNextMember_GoesOnWhereTheLastOneCommitted hands over from one member to
+// the next without repetition.
+func TestNextMember_GoesOnWhereTheLastOneCommitted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, 2)
 	p := l.producer(t)
+	const each = 10
 	for round := range 3 {
-		want := numbered(fmt.Sprintf("round %d", round), 10)
+		want := numbered(fmt.Sprintf("round %d", round), each)
 		for _, body := range want {
 			send(t, p, primitive.NewMessage(l.topic, []byte(body)))
 		}
 		box := l.consume(t)
 		box.wantOnce(t, want...)
+		l.committed(t, each*(round+1))
 		box.close(t)
-		suite.Eventually(t, limit, "the group is empty", func() bool {
-			ids, _ := l.wire.ConsumerIDs(t, l.group)
-			return len(ids) == 0
-		})
 	}
 }

@@ -29,6 +29,7 @@ func TestCleanRestart_KeepsOffsetsAndPendingDelays(t *testing.T) {
 	}
 	before.wantOnce(t, plain...)
 	living.wantOnce(t, plain...)
+	l.committed(t, len(plain))
 	before.close(t)
 
 	begin := make(map[string]time.Time)
