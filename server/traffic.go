@@ -1,0 +1,228 @@
+package server
+
+import (
+	"runtime/debug"
+
+	"github.com/panjf2000/gnet/v2"
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// outFlush is the size at which replies of one read batch are written before its end.
+const outFlush = 256 << 10
+
+// tlsHandshake is the first byte of a TLS connection.
+const tlsHandshake = 0x16
+
+// loop is the memory of one event loop, reused for every request it serves.
+type loop struct {
+	ex     remoting.Exchange
+	out    []byte // replies of the current read batch
+	vector [][]byte
+}
+
+// OnTraffic implements gnet.EventHandler.
+func (e *engine) OnTraffic(raw gnet.Conn) (action gnet.Action) {
+	c, ok := raw.Context().(*conn)
+	if !ok || c.dead.Load() || e.s.stopping.Load() {
+		_, _ = raw.Discard(-1)
+		return gnet.None
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.s.opts.Log.WithFields(logrus.Fields{"remote": c.remote.String(), "panic": p, "stack": string(debug.Stack())}).
+				Error("panic on the event loop")
+			// What was appended for this connection must not reach the next one.
+			c.loop.out = c.loop.out[:0]
+			c.close(causeServer, "panic")
+			action = gnet.Close
+		}
+	}()
+	c.touch()
+	// Peek joins gnet's buffers, so a large frame is looked at only once, when complete.
+	if raw.InboundBuffered() < c.need {
+		return gnet.None
+	}
+	in, err := raw.Peek(-1)
+	if err != nil || len(in) == 0 {
+		return gnet.None
+	}
+	used, action := e.s.serveFrames(c, in)
+	c.flushReplies()
+	if action == gnet.None && used > 0 && !c.dead.Load() {
+		_, _ = raw.Discard(used)
+	}
+	return action
+}
+
+// serveFrames serves the complete frames of in and returns their length.
+func (s *Server) serveFrames(c *conn, in []byte) (used int, action gnet.Action) {
+	frames := 0
+	defer func() {
+		s.metrics.frames.Add(float64(frames))
+		s.metrics.bytesIn.Add(float64(used))
+	}()
+	if !c.started {
+		c.started = true
+		if in[0] == tlsHandshake {
+			return 0, s.malformed(c, "TLS handshake on a port without TLS")
+		}
+	}
+	for !c.dead.Load() {
+		rest := in[used:]
+		n, err := remoting.FrameLength(rest)
+		switch {
+		case err != nil:
+			return used, s.malformed(c, err.Error())
+		case n > s.opts.MaxFrame:
+			return used, s.malformed(c, "frame too long")
+		case n == 0:
+			c.need = 4
+			return used, gnet.None
+		case n > len(rest):
+			c.need = n
+			return used, gnet.None
+		}
+		if err := s.serveFrame(c, rest[:n]); err != nil {
+			return used, s.malformed(c, err.Error())
+		}
+		used += n
+		frames++
+	}
+	return used, gnet.None
+}
+
+func (s *Server) malformed(c *conn, reason string) gnet.Action {
+	s.opts.Log.WithFields(logrus.Fields{"remote": c.remote.String(), "reason": reason}).Warn("closing a connection that does not speak the protocol")
+	c.close(causeMalformed, reason)
+	return gnet.Close
+}
+
+func (s *Server) serveFrame(c *conn, frame []byte) error {
+	ex := &c.loop.ex
+	ex.Begin(c)
+	if err := remoting.Decode(frame, &ex.Req); err != nil {
+		return err
+	}
+	if ex.Req.IsResponse() {
+		s.respond(c, &ex.Req, frame)
+		return nil
+	}
+	class := s.opts.Router.Class(ex.Req.Code)
+	if class == remoting.Inline {
+		s.opts.Router.Serve(ex)
+	} else if s.submit(c, class, frame) {
+		return nil
+	} else {
+		s.metrics.busy.WithLabelValues(classNames[class]).Inc()
+		ex.Reply.Code, ex.Reply.Remark = remoting.SystemBusy, busyRemark
+	}
+	c.reply(ex)
+	return nil
+}
+
+func (s *Server) submit(c *conn, class remoting.Class, frame []byte) bool {
+	t := newTask(c, frame)
+	if s.pools[class].submit(t) {
+		return true
+	}
+	t.free()
+	return false
+}
+
+// reply appends an inline request's answer to the loop's buffer.
+func (c *conn) reply(ex *remoting.Exchange) {
+	r := &ex.Reply
+	if ex.Deferred() {
+		return
+	}
+	if ex.Req.IsOneway() {
+		c.releaseReply(r)
+		return
+	}
+	l := c.loop
+	l.out = remoting.AppendReplyHead(l.out, ex.Req.Opaque, r)
+	if len(r.Parts) > 0 {
+		c.writeParts(r.Parts)
+	} else if len(l.out) >= outFlush {
+		c.flushReplies()
+	}
+	c.releaseReply(r)
+}
+
+func (c *conn) releaseReply(r *remoting.Reply) {
+	if release := r.Release; release != nil {
+		r.Release = nil
+		c.server.guard("release of reply parts", release)
+	}
+}
+
+// writeParts writes the loop's buffer and, uncopied, the parts behind it.
+func (c *conn) writeParts(parts [][]byte) {
+	l := c.loop
+	vector := append(l.vector[:0], l.out)
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		if len(vector) == maxVector {
+			c.writev(vector)
+			vector = vector[:0]
+		}
+		vector = append(vector, part)
+	}
+	c.writev(vector)
+	clear(vector)
+	l.vector, l.out = vector[:0], l.out[:0]
+	c.checkBacklog()
+}
+
+func (c *conn) flushReplies() {
+	l := c.loop
+	if len(l.out) == 0 {
+		return
+	}
+	if !c.gone() {
+		_, _ = c.raw.Write(l.out)
+		c.checkBacklog()
+	}
+	if l.out = l.out[:0]; cap(l.out) > maxKeptBuffer {
+		l.out = nil
+	}
+}
+
+// gone tells on the loop that gnet has closed the socket.
+func (c *conn) gone() bool { return c.raw.Context() == nil }
+
+// serveTask runs a request on a worker.
+func (s *Server) serveTask(t *task) {
+	defer t.free()
+	c, ex := t.conn, &t.ex
+	if c.dead.Load() {
+		return
+	}
+	ex.Begin(c)
+	if err := remoting.Decode(t.frame, &ex.Req); err != nil {
+		// The loop decoded the same bytes before.
+		c.close(causeMalformed, err.Error())
+		return
+	}
+	s.opts.Router.Serve(ex)
+	r := &ex.Reply
+	if ex.Deferred() {
+		return
+	}
+	if ex.Req.IsOneway() {
+		c.releaseReply(r)
+		return
+	}
+	buf := buffers.Get().(*buffer)
+	it := item{head: remoting.AppendReplyHead(buf.b[:0], ex.Req.Opaque, r), pooled: buf, release: r.Release}
+	if len(r.Parts) > 0 {
+		it.parts = append([][]byte(nil), r.Parts...)
+	}
+	r.Release = nil
+	// A connection that cannot take the reply has closed itself and says why.
+	_ = c.enqueue(it)
+}
