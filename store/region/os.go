@@ -1,0 +1,174 @@
+package region
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// OS is an FS below a directory of the machine.
+type OS struct{ Root string }
+
+func (o OS) path(name string) string { return filepath.Join(o.Root, filepath.FromSlash(name)) }
+
+// Open implements FS.
+func (o OS) Open(name string, size int) (Region, error) {
+	path := o.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("region: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("region: %w", err)
+	}
+	// The mapping keeps the file alive; the descriptor is not needed.
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("region: %w", err)
+	}
+	if size == 0 {
+		size = int(info.Size())
+	}
+	if size <= 0 {
+		return nil, fmt.Errorf("region: %s: size %d cannot be mapped", path, size)
+	}
+	if info.Size() < int64(size) {
+		if err := reserve(f, int64(size)); err != nil {
+			return nil, errors.Join(fmt.Errorf("region: reserve %d bytes for %s: %w", size, path, err), removeIfNew(path, info))
+		}
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("region: map %s: %w", path, err)
+	}
+	return &osRegion{b: b, path: path}, nil
+}
+
+func removeIfNew(path string, info fs.FileInfo) error {
+	if info.Size() > 0 {
+		return nil
+	}
+	return os.Remove(path)
+}
+
+// reserve gives the file its size with blocks behind it. Where the file system cannot
+// reserve, the bytes are written.
+func reserve(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	zeros := make([]byte, 1<<20)
+	for at := int64(0); at < size; at += int64(len(zeros)) {
+		if _, err := f.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List implements FS.
+func (o OS) List(dir string) ([]Entry, error) {
+	found, err := os.ReadDir(o.path(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("region: %w", err)
+	}
+	entries := make([]Entry, 0, len(found))
+	for _, e := range found {
+		info, err := e.Info()
+		if err != nil {
+			return nil, fmt.Errorf("region: %w", err)
+		}
+		entries = append(entries, Entry{Name: e.Name(), Dir: e.IsDir(), Size: info.Size()})
+	}
+	return entries, nil
+}
+
+// Remove implements FS.
+func (o OS) Remove(name string) error {
+	if err := os.RemoveAll(o.path(name)); err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	return nil
+}
+
+// ReadFile implements FS.
+func (o OS) ReadFile(name string) ([]byte, error) {
+	b, err := os.ReadFile(o.path(name))
+	if err != nil {
+		return nil, fmt.Errorf("region: %w", err)
+	}
+	return b, nil
+}
+
+// WriteFile implements FS.
+func (o OS) WriteFile(name string, data []byte) error {
+	path := o.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	if err := writeSynced(path+".tmp", data); err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func writeSynced(path string, data []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("region: sync directory: %w", err)
+	}
+	return nil
+}
+
+type osRegion struct {
+	b    []byte
+	path string
+}
+
+func (r *osRegion) Bytes() []byte { return r.b }
+
+func (r *osRegion) Sync(from, to int) error {
+	from -= from % os.Getpagesize()
+	if to <= from {
+		return nil
+	}
+	if err := unix.Msync(r.b[from:to], unix.MS_SYNC); err != nil {
+		return fmt.Errorf("region: sync %s: %w", r.path, err)
+	}
+	return nil
+}
+
+func (r *osRegion) Close() error {
+	b := r.b
+	r.b = nil
+	if err := unix.Munmap(b); err != nil {
+		return fmt.Errorf("region: unmap %s: %w", r.path, err)
+	}
+	return nil
+}
