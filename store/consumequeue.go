@@ -1,0 +1,266 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+const (
+	consumeQueueDir = "consumequeue"
+	// unitSize: log offset i8, record size i4, tagsCode i8, big-endian.
+	unitSize = 20
+	// fillerSize marks units before a queue's first one in its first file.
+	fillerSize = 0x7FFFFFFF
+)
+
+// ConsumeQueue is one queue's index into the CommitLog. One goroutine at a time appends
+// (the holder of the store's append lock, or the group commit); reading is free for all.
+type ConsumeQueue struct {
+	topic    string
+	queueID  int32
+	dir      string
+	fs       region.FS
+	fileSize int64 // bytes
+
+	mu    sync.Mutex // guards changes of files
+	files atomic.Pointer[[]*queueFile]
+	min   atomic.Int64 // first readable unit
+	max   atomic.Int64 // next unit to be published
+	next  int64        // next unit to be assigned; guarded by the append lock
+	dirty atomic.Bool
+}
+
+type queueFile struct {
+	start  int64 // bytes from the queue's beginning
+	region region.Region
+	b      []byte
+}
+
+func newConsumeQueue(fs region.FS, topic string, queueID int32, fileSize int) *ConsumeQueue {
+	q := &ConsumeQueue{
+		topic: topic, queueID: queueID, dir: fmt.Sprintf("%s/%s/%d", consumeQueueDir, topic, queueID),
+		fs: fs, fileSize: int64(fileSize),
+	}
+	q.files.Store(&[]*queueFile{})
+	return q
+}
+
+// Topic is the queue's topic.
+func (q *ConsumeQueue) Topic() string { return q.topic }
+
+// QueueID is the queue's number in its topic.
+func (q *ConsumeQueue) QueueID() int32 { return q.queueID }
+
+// Min is the first readable offset, units.
+func (q *ConsumeQueue) Min() int64 { return q.min.Load() }
+
+// Max is the offset that the next record will have, units.
+func (q *ConsumeQueue) Max() int64 { return q.max.Load() }
+
+// Unit returns the unit at an offset, and false outside of [Min, Max).
+func (q *ConsumeQueue) Unit(offset int64) (Unit, bool) {
+	if offset < q.Min() || offset >= q.Max() {
+		return Unit{}, false
+	}
+	b := q.bytes(offset)
+	if b == nil {
+		return Unit{}, false
+	}
+	return decodeUnit(b), true
+}
+
+// Units reads units from an offset on into dst, up to its capacity or Max, and returns them.
+func (q *ConsumeQueue) Units(offset int64, dst []Unit) []Unit {
+	dst = dst[:0]
+	end := q.Max()
+	if offset < q.Min() {
+		return dst
+	}
+	for ; offset < end && len(dst) < cap(dst); offset++ {
+		b := q.bytes(offset)
+		if b == nil {
+			break
+		}
+		dst = append(dst, decodeUnit(b))
+	}
+	return dst
+}
+
+func decodeUnit(b []byte) Unit {
+	return Unit{
+		CommitLogOffset: int64(binary.BigEndian.Uint64(b)),
+		Size:            int32(binary.BigEndian.Uint32(b[8:])),
+		TagsCode:        int64(binary.BigEndian.Uint64(b[12:])),
+	}
+}
+
+// bytes is the place of a unit, or nil when its file is not there.
+func (q *ConsumeQueue) bytes(offset int64) []byte {
+	at := offset * unitSize
+	files := *q.files.Load()
+	if len(files) == 0 || at < files[0].start {
+		return nil
+	}
+	i := (at - files[0].start) / q.fileSize
+	if i >= int64(len(files)) {
+		return nil
+	}
+	from := at - files[i].start
+	return files[i].b[from : from+unitSize]
+}
+
+// put publishes the unit at offset. Offsets below max are ignored, which makes dispatching
+// again harmless; a gap is filled.
+func (q *ConsumeQueue) put(offset int64, u Unit) error {
+	if offset < q.max.Load() {
+		return nil
+	}
+	if len(*q.files.Load()) == 0 && offset > 0 {
+		q.min.Store(offset)
+		q.max.Store(offset)
+	}
+	for at := q.max.Load(); at < offset; at++ {
+		if err := q.write(at, Unit{Size: fillerSize}); err != nil {
+			return err
+		}
+		q.max.Store(at + 1)
+	}
+	if err := q.write(offset, u); err != nil {
+		return err
+	}
+	q.dirty.Store(true)
+	q.max.Store(offset + 1)
+	return nil
+}
+
+func (q *ConsumeQueue) write(offset int64, u Unit) error {
+	b := q.bytes(offset)
+	if b == nil {
+		if err := q.grow(offset); err != nil {
+			return err
+		}
+		b = q.bytes(offset)
+	}
+	binary.BigEndian.PutUint64(b, uint64(u.CommitLogOffset))
+	binary.BigEndian.PutUint32(b[8:], uint32(u.Size))
+	binary.BigEndian.PutUint64(b[12:], uint64(u.TagsCode))
+	return nil
+}
+
+// grow maps the file for offset. The first file of a queue that begins later is filled up
+// to its first unit.
+func (q *ConsumeQueue) grow(offset int64) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := offset * unitSize
+	start := at - at%q.fileSize
+	r, err := q.fs.Open(fmt.Sprintf("%s/%020d", q.dir, start), int(q.fileSize))
+	if err != nil {
+		return err
+	}
+	f := &queueFile{start: start, region: r, b: r.Bytes()}
+	files := *q.files.Load()
+	if len(files) == 0 {
+		for i := int64(0); i < at-start; i += unitSize {
+			binary.BigEndian.PutUint32(f.b[i+8:], fillerSize)
+		}
+	}
+	grown := append(append(make([]*queueFile, 0, len(files)+1), files...), f)
+	q.files.Store(&grown)
+	return nil
+}
+
+// load maps the queue's files and finds its ends.
+func (q *ConsumeQueue) load() error {
+	entries, err := q.fs.List(q.dir)
+	if err != nil {
+		return err
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
+	var files []*queueFile
+	for _, e := range entries {
+		var start int64
+		if _, err := fmt.Sscanf(e.Name, "%020d", &start); err != nil || e.Size == 0 {
+			continue
+		}
+		if len(files) == 0 {
+			q.fileSize = e.Size
+		}
+		if e.Size != q.fileSize || len(files) > 0 && start != files[len(files)-1].start+q.fileSize {
+			break
+		}
+		r, err := q.fs.Open(q.dir+"/"+e.Name, int(e.Size))
+		if err != nil {
+			return err
+		}
+		files = append(files, &queueFile{start: start, region: r, b: r.Bytes()})
+	}
+	q.files.Store(&files)
+	if len(files) > 0 {
+		q.findEnds(files)
+	}
+	q.next = q.max.Load()
+	return nil
+}
+
+func (q *ConsumeQueue) findEnds(files []*queueFile) {
+	first, last := files[0], files[len(files)-1]
+	lo := first.start / unitSize
+	for at := int64(0); at < q.fileSize; at += unitSize {
+		if u := decodeUnit(first.b[at:]); u.CommitLogOffset != 0 || u.Size != fillerSize {
+			break
+		}
+		lo++
+	}
+	hi := last.start / unitSize
+	for at := int64(0); at < q.fileSize; at += unitSize {
+		if decodeUnit(last.b[at:]).Size <= 0 {
+			break
+		}
+		hi++
+	}
+	q.min.Store(min(lo, hi))
+	q.max.Store(hi)
+}
+
+// cut drops units whose records end past the recovered log.
+func (q *ConsumeQueue) cut(logEnd int64) {
+	at := q.max.Load()
+	for ; at > q.min.Load(); at-- {
+		b := q.bytes(at - 1)
+		if u := decodeUnit(b); u.Size == fillerSize || u.CommitLogOffset+int64(u.Size) <= logEnd {
+			break
+		}
+		clear(b)
+		q.dirty.Store(true)
+	}
+	q.max.Store(at)
+	q.next = at
+}
+
+func (q *ConsumeQueue) sync() error {
+	if !q.dirty.Swap(false) {
+		return nil
+	}
+	// Only the last two files can have been written to since the last time.
+	files := *q.files.Load()
+	for _, f := range files[max(0, len(files)-2):] {
+		if err := f.region.Sync(0, len(f.b)); err != nil {
+			q.dirty.Store(true)
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *ConsumeQueue) close() {
+	for _, f := range *q.files.Load() {
+		// Unmapping a valid mapping fails only by a programmer's error; nothing is lost.
+		_ = f.region.Close()
+	}
+}

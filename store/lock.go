@@ -1,0 +1,63 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrLocked is wrapped when another process, ours or a Java broker, uses the directory.
+var ErrLocked = errors.New("the store is in use")
+
+// dirLock is the advisory lock on the file "lock": a POSIX record lock on its first byte,
+// which a Java broker sees, and an entry in held, since a process does not see its own.
+type dirLock struct {
+	f    *os.File
+	path string
+}
+
+var held = struct {
+	sync.Mutex
+	paths map[string]bool
+}{paths: make(map[string]bool)}
+
+func lockDir(dir string) (*dirLock, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	held.Lock()
+	defer held.Unlock()
+	if held.paths[path] {
+		return nil, fmt.Errorf("store: %s: %w by this process", dir, ErrLocked)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	flock := unix.Flock_t{Type: unix.F_WRLCK, Start: 0, Len: 1}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &flock); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %s: %w by another process (lock file %s)", dir, ErrLocked, path), f.Close())
+	}
+	if _, err := f.WriteAt([]byte("lock"), 0); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), f.Close())
+	}
+	held.paths[path] = true
+	return &dirLock{f: f, path: path}, nil
+}
+
+// unlock lets go; closing the descriptor drops the record lock.
+func (l *dirLock) unlock() {
+	held.Lock()
+	defer held.Unlock()
+	delete(held.paths, l.path)
+	// The lock file has no content to lose.
+	_ = l.f.Close()
+}

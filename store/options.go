@@ -1,0 +1,66 @@
+package store
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// Sizes of a new store's files. They are lighter than the real broker's, which reads any; a
+// store that exists keeps its own.
+const (
+	DefaultCommitLogFileSize    = 64 << 20
+	DefaultConsumeQueueFileSize = 30_000 * unitSize
+	DefaultMaxMessageSize       = 4 << 20
+	// recordOverhead is what a record may hold beside its body.
+	recordOverhead = 64 << 10
+)
+
+// Options are a store's settings. Zero values take the defaults.
+type Options struct {
+	// Dir is the root of the store (commitlog, consumequeue, checkpoint …). With Memory it
+	// is ignored.
+	Dir    string
+	Memory *region.Memory
+
+	CommitLogFileSize    int // mappedFileSizeCommitLog, bytes
+	ConsumeQueueFileSize int // mappedFileSizeConsumeQueue, bytes; a multiple of 20
+	MaxMessageSize       int // maxMessageSize, bytes of body
+	SyncFlush            bool
+	FlushIntervalMs      int64 // between flushes of a log that is written to; 500
+
+	StoreHost netip.AddrPort // of records that bring none
+	Clock     clock.Clock
+	TagsCode  TagsCoder
+	// OnArrival is called after a record became readable, on the putting goroutine and
+	// outside of the store's locks. It must be quick.
+	OnArrival func(Arrival)
+	Log       logrus.FieldLogger
+}
+
+func (o *Options) setDefaults() error {
+	if o.CommitLogFileSize == 0 {
+		o.CommitLogFileSize = DefaultCommitLogFileSize
+	}
+	if o.ConsumeQueueFileSize == 0 {
+		o.ConsumeQueueFileSize = DefaultConsumeQueueFileSize
+	}
+	o.ConsumeQueueFileSize -= o.ConsumeQueueFileSize % unitSize
+	if o.MaxMessageSize == 0 {
+		o.MaxMessageSize = DefaultMaxMessageSize
+	}
+	if o.FlushIntervalMs == 0 {
+		o.FlushIntervalMs = 500
+	}
+	if o.ConsumeQueueFileSize <= 0 {
+		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)
+	}
+	if o.Clock == nil || o.TagsCode == nil || o.Log == nil {
+		return fmt.Errorf("store: Clock, TagsCode and Log are required")
+	}
+	return nil
+}
