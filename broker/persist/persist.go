@@ -1,0 +1,85 @@
+// Package persist keeps a service's table in one JSON file, as the real broker does: the
+// file is replaced atomically and the one before it stays as .bak.
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wheelmq/wheelmq/remoting/fastjson"
+)
+
+// Save writes v durably: to a file beside, synced, then renamed over path; what path held
+// is kept as path + ".bak".
+func Save(path string, v any) error {
+	b, err := fastjson.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("persist: %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("persist: %w", err)
+	}
+	if err := writeSynced(path+".tmp", b); err != nil {
+		return fmt.Errorf("persist: %w", err)
+	}
+	if err := os.Remove(path + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("persist: %w", err)
+	}
+	// A link, not a rename: path exists at every moment.
+	if err := os.Link(path, path+".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("persist: %w", err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return fmt.Errorf("persist: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func writeSynced(path string, b []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("persist: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("persist: sync directory: %w", err)
+	}
+	return nil
+}
+
+// Load reads path into v, or its .bak when path is missing or unreadable. The error wraps
+// fs.ErrNotExist when neither exists; the real broker's unquoted integer keys are read.
+func Load(path string, v any) error {
+	err := load(path, v)
+	if err == nil {
+		return nil
+	}
+	if bak := load(path+".bak", v); bak == nil {
+		return nil
+	}
+	return err
+}
+
+func load(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("persist: %w", err)
+	}
+	if err := fastjson.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("persist: %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package topic
+
+import (
+	"strings"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// SystemRule says what clients may do with a system topic. The zero value is the rule of an
+// ordinary topic.
+type SystemRule struct {
+	System bool
+	NoSend bool // sends are answered with code 16
+}
+
+// systemRules is the one table of system topics. The real broker takes client sends to
+// rmq_sys_wheel_timer, where a foreign record stops every timer; this one does not.
+var systemRules = map[string]SystemRule{
+	message.TopicAutoCreate:    {System: true},
+	message.TopicBenchmark:     {System: true},
+	message.TopicTrace:         {System: true},
+	message.TopicSchedule:      {System: true, NoSend: true},
+	message.TopicTimer:         {System: true, NoSend: true},
+	message.TopicParked:        {System: true, NoSend: true},
+	message.TopicTransHalf:     {System: true, NoSend: true},
+	message.TopicTransOpHalf:   {System: true, NoSend: true},
+	message.TopicTransCheckMax: {System: true, NoSend: true},
+	message.TopicSelfTest:      {System: true, NoSend: true},
+	message.TopicOffsetMoved:   {System: true, NoSend: true},
+}
+
+// Rule returns the rule of a topic by its name alone.
+func Rule(name []byte) SystemRule {
+	if rule, ok := systemRules[string(name)]; ok {
+		return rule
+	}
+	return SystemRule{System: strings.HasPrefix(string(name), message.PrefixSystem)}
+}
+
+// CheckChange refuses to create, change or delete a system topic (code 29).
+func (t *Table) CheckChange(name string) error {
+	if Rule([]byte(name)).System || t.own[name] {
+		return remoting.Errorf(remoting.InvalidParameter, "The topic[%s] is conflict with system topic.", name)
+	}
+	return nil
+}
+
+// SystemNames lists the system topics of this broker.
+func (t *Table) SystemNames() []string {
+	names := make(map[string]bool)
+	for name := range systemRules {
+		names[name] = true
+	}
+	for name := range t.own {
+		names[name] = true
+	}
+	return sortedNames(names)
+}
+
+// createSystem makes the topics that a broker has from its start.
+func (t *Table) createSystem() {
+	o := t.opts
+	cluster, broker := PermInherit, PermInherit
+	if o.ClusterTopicEnable {
+		cluster |= PermRead | PermWrite
+	}
+	if o.BrokerTopicEnable {
+		broker |= PermRead | PermWrite
+	}
+	const rw = PermRead | PermWrite
+	list := []*Config{
+		newConfig(message.TopicSelfTest, 1, 1, rw),
+		newConfig(message.TopicBenchmark, 1024, 1024, rw),
+		newConfig(o.Cluster, 16, 16, cluster),
+		newConfig(o.Broker, 1, 1, broker),
+		newConfig(message.TopicOffsetMoved, 1, 1, rw),
+		newConfig(message.TopicSchedule, o.ScheduleQueues, o.ScheduleQueues, rw),
+		newConfig(o.Cluster+"_REPLY_TOPIC", 1, 1, rw),
+		newConfig(message.TopicTransHalf, 1, 1, rw),
+		newConfig(message.TopicTransOpHalf, 1, 1, rw),
+		newConfig(message.TopicParked, 1, 1, PermRead),
+	}
+	if o.AutoCreate {
+		list = append(list, newConfig(message.TopicAutoCreate, o.DefaultQueueNums, o.DefaultQueueNums, rw|PermInherit))
+	}
+	if o.TraceTopicEnable {
+		list = append(list, newConfig(message.TopicTrace, 1, 1, rw))
+	}
+	for _, config := range list {
+		if t.GetString(config.TopicName) == nil || config.TopicName == message.TopicSchedule {
+			t.store(config)
+		}
+	}
+	if !o.AutoCreate {
+		t.drop(message.TopicAutoCreate)
+	}
+	t.own = map[string]bool{o.Cluster: true, o.Broker: true, o.Cluster + "_REPLY_TOPIC": true}
+}

@@ -1,0 +1,37 @@
+// Package topic is the broker's topic table: what exists, who may use it, and how a send to
+// an unknown topic creates it. It is persisted as topics.json in the real broker's shape.
+package topic
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// Config is a topic's configuration. One that a Table hands out is immutable.
+type Config = remoting.TopicConfig
+
+// Bits of Config.Perm.
+const (
+	PermPriority int32 = 8
+	PermRead     int32 = 4
+	PermWrite    int32 = 2
+	PermInherit  int32 = 1
+)
+
+func newConfig(name string, read, write, perm int32) *Config {
+	return &Config{
+		Attributes: map[string]string{}, TopicName: name, ReadQueueNums: read, WriteQueueNums: write, Perm: perm,
+		TopicFilterType: "SINGLE_TAG",
+	}
+}
+
+func equal(a, b *Config) bool {
+	return a.Order == b.Order && a.Perm == b.Perm && a.ReadQueueNums == b.ReadQueueNums &&
+		a.WriteQueueNums == b.WriteQueueNums && a.TopicFilterType == b.TopicFilterType &&
+		a.TopicSysFlag == b.TopicSysFlag && maps.Equal(a.Attributes, b.Attributes)
+}
+
+// sortedNames lists a table's names in order.
+func sortedNames[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }
