@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
@@ -87,7 +88,7 @@ func TestDelayLevelNotANumber_IsRefused(t *testing.T) {
 // levels counted from 1 and clamped to the last.
 func TestOwnDelayLevelTable_CountsLevelsFromOne(t *testing.T) {
 	t.Parallel()
-	target := suite.Start(t, map[string]string{"messageDelayLevel": "1s 3s 1d"})
+	target := peer.StartTarget(t, map[string]string{"messageDelayLevel": "1s 3s 1d"})
 	c := wire.Dial(t, target.BrokerAddr)
 	topic := suite.Name(t, "topic")
 

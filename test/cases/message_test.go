@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
@@ -246,7 +247,7 @@ func TestUnknownRequestCode_IsAnswered(t *testing.T) {
 // TestIPv6BrokerAddress_FitsMessagesAndIDs is case BR-71.
 func TestIPv6BrokerAddress_FitsMessagesAndIDs(t *testing.T) {
 	t.Parallel()
-	target := suite.Start(t, map[string]string{"brokerIP1": "::1"})
+	target := peer.StartTarget(t, map[string]string{"brokerIP1": "::1"})
 	c := wire.Dial(t, target.BrokerAddr)
 	topic := suite.Name(t, "topic")
 	sent := c.MustSend(t, wire.Send{Topic: topic, Body: []byte("v6")})

@@ -141,7 +141,7 @@ func startWithNameServer(t *testing.T, addr string) string {
 	t.Helper()
 	conf := map[string]string{"namesrvAddr": addr, "registerNameServerPeriod": "10000"}
 	if peer.TargetKind() == peer.Ours {
-		return suite.Start(t, conf).BrokerAddr
+		return peer.StartTarget(t, conf).BrokerAddr
 	}
 	// The real broker's own name server must be in the list too, and is known by
 	// its port only.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
@@ -129,7 +130,7 @@ func TestCommit_StoresWhatTheClientSays(t *testing.T) {
 // came again after a restart.
 func TestCommittedOffset_SurvivesACleanRestart(t *testing.T) {
 	t.Parallel()
-	target := suite.Start(t, nil)
+	target := peer.StartTarget(t, nil)
 	c := wire.Dial(t, target.BrokerAddr)
 	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
 	c.MustCreateTopic(t, topic, 2)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 	"github.com/apache/rocketmq-client-go/v2/producer"
 
+	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
@@ -197,7 +198,7 @@ func TestUnknownTopic_HasNoRoute(t *testing.T) {
 // autoCreateTopicEnable=false: without TBW102 no client can create a topic.
 func TestAutoCreationSwitchedOff_HidesTheTemplate(t *testing.T) {
 	t.Parallel()
-	target := suite.Start(t, map[string]string{"autoCreateTopicEnable": "false"})
+	target := peer.StartTarget(t, map[string]string{"autoCreateTopicEnable": "false"})
 	c, ns := wire.Dial(t, target.BrokerAddr), wire.Dial(t, target.NameServerAddr)
 	_, answer := ns.Route(t, "TBW102")
 	wantNoRoute(t, "TBW102", answer)

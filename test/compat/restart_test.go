@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 )
 
@@ -15,7 +16,7 @@ import (
 // was consumed before; a member of another group lives through the restart.
 func TestCleanRestart_KeepsOffsetsAndPendingDelays(t *testing.T) {
 	t.Parallel()
-	server := suite.Start(t, nil)
+	server := peer.StartTarget(t, nil)
 	l := newLabOn(t, server, 2)
 	through := *l
 	through.group = suite.Name(t, "through")

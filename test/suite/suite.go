@@ -10,7 +10,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -48,7 +47,7 @@ func run(m *testing.M, conf map[string]string) int {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		server = Start(tb, conf)
+		server = peer.StartTarget(tb, conf)
 	}()
 	<-done
 	if server == nil {
@@ -65,21 +64,6 @@ func run(m *testing.M, conf map[string]string) int {
 func listing() bool {
 	f := flag.Lookup("test.list")
 	return f != nil && f.Value.String() != ""
-}
-
-// Start starts a server of the caller's own. A JVM that is still cold answers
-// sends with SYSTEM_BUSY when they wait for 200 ms, which says nothing about
-// behaviour, so the real broker is told to be patient.
-func Start(tb testing.TB, conf map[string]string) *peer.Target {
-	tb.Helper()
-	if peer.TargetKind() == peer.Real {
-		conf = maps.Clone(conf)
-		if conf == nil {
-			conf = make(map[string]string)
-		}
-		conf["waitTimeMillsInSendQueue"] = "20000"
-	}
-	return peer.StartTarget(tb, conf)
 }
 
 // Server is the common server.
