@@ -17,6 +17,9 @@ type Record struct {
 	PreparedTransactionOffset int64 // log offset of the half message of a committed transaction, else 0
 	Body                      []byte
 	Properties                []byte // name 0x01 value 0x02 …
+	// Scratch is a buffer that whoever rewrites Properties may build them in. The owner of
+	// the record reuses it; Properties it set itself must not alias it.
+	Scratch []byte
 
 	// Set by the store.
 	QueueOffset     int64 // units, not bytes

@@ -74,21 +74,21 @@ func (q *ConsumeQueue) Unit(offset int64) (Unit, bool) {
 	return decodeUnit(b), true
 }
 
-// Units reads units from an offset on into dst, up to its capacity or Max, and returns them.
-func (q *ConsumeQueue) Units(offset int64, dst []Unit) []Unit {
-	dst = dst[:0]
-	end := q.Max()
+// Units reads units from an offset on into dst, as many as it holds or up to Max, and returns
+// how many. An offset outside of [Min, Max) reads none; a file that is missing is an error.
+func (q *ConsumeQueue) Units(offset int64, dst []Unit) (int, error) {
+	n, end := 0, q.Max()
 	if offset < q.Min() {
-		return dst
+		return 0, nil
 	}
-	for ; offset < end && len(dst) < cap(dst); offset++ {
+	for ; offset < end && n < len(dst); offset, n = offset+1, n+1 {
 		b := q.bytes(offset)
 		if b == nil {
-			break
+			return n, fmt.Errorf("store: the queue file for unit %d of %s is missing", offset, q.dir)
 		}
-		dst = append(dst, decodeUnit(b))
+		dst[n] = decodeUnit(b)
 	}
-	return dst
+	return n, nil
 }
 
 func decodeUnit(b []byte) Unit {

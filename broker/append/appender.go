@@ -1,0 +1,123 @@
+package appender
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Origin says who puts a record.
+type Origin uint8
+
+// Origins of records.
+const (
+	FromClient    Origin = iota // a send
+	FromBroker                  // the broker itself: send-back, dead letters
+	FromScheduler               // a due message; only it may set this server's own properties
+)
+
+// Hook looks at every record before it is stored, may rewrite it, and refuses it by an error,
+// which clients see when it is a *remoting.Error.
+type Hook struct {
+	Name  string
+	Apply func(*message.Record, Origin) error
+}
+
+// Log is what the Appender needs of the store.
+type Log interface {
+	Put(rec *message.Record, done store.Completion) (store.PutResult, bool)
+	PutBatch(recs []message.Record, done store.Completion) (store.PutResult, bool)
+}
+
+// Appender leads records through the hooks into the store. It is safe for concurrent use.
+type Appender struct {
+	log   Log
+	hooks []Hook
+}
+
+// New returns an Appender with hooks in the order they run. Stripping this server's own
+// properties comes before all of them.
+func New(log Log, hooks ...Hook) *Appender {
+	return &Appender{log: log, hooks: append([]Hook{{Name: "stripOwnProperties", Apply: stripOwnProperties}}, hooks...)}
+}
+
+// Hooks lists the hooks' names in order.
+func (a *Appender) Hooks() []string {
+	names := make([]string, len(a.hooks))
+	for i, h := range a.hooks {
+		names[i] = h.Name
+	}
+	return names
+}
+
+// Put stores one record. See store.Log for pending and done.
+func (a *Appender) Put(rec *message.Record, origin Origin, done store.Completion) (store.PutResult, bool, error) {
+	if err := a.apply(rec, origin); err != nil {
+		return store.PutResult{}, false, err
+	}
+	res, pending := a.log.Put(rec, done)
+	return res, pending, Refusal(res.Status)
+}
+
+// PutBatch stores records of one topic and queue as one unit.
+func (a *Appender) PutBatch(recs []message.Record, origin Origin, done store.Completion) (store.PutResult, bool, error) {
+	for i := range recs {
+		if err := a.apply(&recs[i], origin); err != nil {
+			return store.PutResult{}, false, err
+		}
+	}
+	res, pending := a.log.PutBatch(recs, done)
+	return res, pending, Refusal(res.Status)
+}
+
+func (a *Appender) apply(rec *message.Record, origin Origin) error {
+	for i := range a.hooks {
+		if err := a.hooks[i].Apply(rec, origin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var ownPrefix = []byte("__WMQ_")
+
+// stripOwnProperties drops what only schedulers may set, so that no client can pass a message
+// off as a delivered copy.
+func stripOwnProperties(rec *message.Record, origin Origin) error {
+	if origin == FromScheduler || !bytes.Contains(rec.Properties, ownPrefix) {
+		return nil
+	}
+	rec.Properties = message.PropertyCopyWithout(nil, rec.Properties, func(name []byte) bool {
+		return bytes.HasPrefix(name, ownPrefix)
+	})
+	return nil
+}
+
+// Refusal is what a client is told of a put's status; nil for a stored record.
+func Refusal(status store.Status) error {
+	switch status {
+	case store.PutOK, store.FlushDiskTimeout, store.FlushSlaveTimeout, store.SlaveNotAvailable:
+		return nil
+	case store.MessageIllegal, store.PropertiesSizeExceeded:
+		return errIllegal
+	case store.ServiceNotAvailable:
+		return errNotAvailable
+	case store.PageCacheBusy:
+		return errBusy
+	case store.CreateMappedFileFailed:
+		return errNoFile
+	default:
+		return &remoting.Error{Code: remoting.SystemError, Remark: fmt.Sprintf("UNKNOWN_ERROR (put status %d)", status)}
+	}
+}
+
+// The remarks are the real broker's.
+var (
+	errIllegal      = &remoting.Error{Code: remoting.MessageIllegal, Remark: "the message is illegal, maybe msg body or properties length not matched. msg body length limit 4194304B, msg properties length limit 32KB."}
+	errNotAvailable = &remoting.Error{Code: remoting.ServiceNotAvailable, Remark: "service not available now. It may be caused by one of the following reasons: the broker's disk is full, a flush has failed, or the broker is shutting down."}
+	errBusy         = &remoting.Error{Code: remoting.SystemBusy, Remark: "[PC_SYNCHRONIZED]broker busy, start flow control for a while"}
+	errNoFile       = &remoting.Error{Code: remoting.SystemError, Remark: "create mapped file failed, server is busy or broken."}
+)

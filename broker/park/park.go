@@ -1,0 +1,108 @@
+// Package park keeps due messages whose target refuses them for good where an operator can
+// see them: in one system topic, in one format for every service, counted.
+package park
+
+import (
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Properties that a parked message has beside its own.
+const (
+	PropertyReason  = "PARK_REASON"
+	PropertyService = "PARK_SERVICE"
+	PropertyTopic   = "PARK_TOPIC"
+	PropertyQueueID = "PARK_QID"
+)
+
+// maxReason bounds the reason text, bytes.
+const maxReason = 200
+
+// Appender is what Park needs of the one door into the store.
+type Appender interface {
+	Put(rec *message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error)
+}
+
+// Options are what a Service needs.
+type Options struct {
+	Appender    Appender
+	Log         logrus.FieldLogger
+	Metrics     prometheus.Registerer // may be nil
+	Health      *health.Registry      // may be nil
+	Differences *difference.Set
+	// Pending is the number of messages in the parked topic's queue.
+	Pending func() int64
+}
+
+// Service parks messages.
+type Service struct {
+	opts   Options
+	parked atomic.Int64 // since the start
+}
+
+// New returns a Service and registers its metric and health check.
+func New(opts Options) (*Service, error) {
+	s := &Service{opts: opts}
+	if opts.Metrics != nil {
+		if err := opts.Metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "rocketmq_parked_messages_total", Help: "Due messages that their target refused for good.",
+		}, func() float64 { return float64(s.parked.Load()) })); err != nil {
+			return nil, fmt.Errorf("park: %w", err)
+		}
+	}
+	if opts.Health != nil {
+		opts.Health.Register("parked", s.check)
+	}
+	return s, nil
+}
+
+func (s *Service) check() health.Result {
+	if n := s.opts.Pending(); n > 0 {
+		return health.Result{State: health.Degraded,
+			Reason: fmt.Sprintf("%d messages are parked in %s: their target refused them", n, message.TopicParked)}
+	}
+	return health.Result{State: health.Up}
+}
+
+// Park stores rec, addressed to its target, in the parked topic. The error says why it could
+// not be parked now; nothing is lost by trying again.
+func (s *Service) Park(rec *message.Record, service, reason string) error {
+	s.opts.Differences.Use(difference.ParkedMessages)
+	parked := *rec
+	parked.Topic, parked.QueueID = message.TopicParked, 0
+	parked.Properties = s.properties(rec, service, reason)
+	_, _, err := s.opts.Appender.Put(&parked, appender.FromScheduler, nil)
+	if err != nil {
+		return fmt.Errorf("park: %w", err)
+	}
+	s.parked.Add(1)
+	s.opts.Log.WithFields(logrus.Fields{"topic": rec.Topic, "queueId": rec.QueueID, "service": service, "reason": reason}).
+		Warn("a due message is parked: its target refuses it")
+	return nil
+}
+
+func (s *Service) properties(rec *message.Record, service, reason string) []byte {
+	if len(reason) > maxReason {
+		reason = reason[:maxReason]
+	}
+	props := append([]byte(nil), rec.Properties...)
+	props = message.PropertyAppend(props, PropertyService, service)
+	props = message.PropertyAppend(props, PropertyTopic, rec.Topic)
+	props = message.PropertyAppend(props, PropertyQueueID, strconv.Itoa(int(rec.QueueID)))
+	props = message.PropertyAppend(props, PropertyReason, reason)
+	if len(props) > message.MaxPropertiesLength {
+		// The message's own properties are worth more than the note about it.
+		return rec.Properties
+	}
+	return props
+}

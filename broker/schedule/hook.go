@@ -1,0 +1,139 @@
+package schedule
+
+import (
+	"strconv"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// deliveryRoom is what a delivered copy's properties may need beyond those of the pending
+// record: a message that would not fit then is refused when it is sent, not dropped when due.
+const deliveryRoom = 64
+
+var (
+	errNotEnabled = &remoting.Error{Code: remoting.ServiceNotAvailable,
+		Remark: "delayed messages are not available: scheduleMessageEnable is false"}
+	errTimerNotEnabled = &remoting.Error{Code: remoting.SystemError,
+		Remark: "accurate timer message is not enabled, timerWheelEnable is false"}
+	errNoRoom = &remoting.Error{Code: remoting.MessageIllegal,
+		Remark: "the message is illegal: its properties leave no room for those that a delayed message needs, limit 32KB."}
+)
+
+// HookOptions are what the hook needs.
+type HookOptions struct {
+	Levels      Levels
+	Enabled     bool // scheduleMessageEnable
+	Store       clock.Clock
+	Differences *difference.Set
+}
+
+// NewHook returns handleScheduleMessage: a message with a positive DELAY goes to
+// SCHEDULE_TOPIC_XXXX, queue level − 1, and keeps where it was meant for as REAL_TOPIC and
+// REAL_QID. Levels beyond the highest are clamped; 0 and less mean no delay. A level wins over
+// TIMER_* properties, which are dropped; without one they are refused until timers are served.
+func NewHook(opts HookOptions) appender.Hook {
+	h := hook{opts}
+	return appender.Hook{Name: "handleScheduleMessage", Apply: h.apply}
+}
+
+type hook struct{ opts HookOptions }
+
+func (h *hook) apply(rec *message.Record, origin appender.Origin) error {
+	if origin == appender.FromScheduler {
+		return nil
+	}
+	if tx := rec.SysFlag & message.SysFlagTransactionMask; tx != 0 && tx != message.SysFlagCommit {
+		return nil
+	}
+	level, err := h.level(rec.Properties)
+	if err != nil {
+		return err
+	}
+	if level <= 0 {
+		return refuseTimer(rec)
+	}
+	if !h.opts.Enabled && origin == appender.FromClient {
+		return errNotEnabled
+	}
+	return h.rewrite(rec, h.opts.Levels.Clamp(level))
+}
+
+// level is the message's DELAY, 0 without one.
+func (h *hook) level(props []byte) (int64, error) {
+	value, ok := message.PropertyGet(props, message.PropertyDelay)
+	if !ok {
+		return 0, nil
+	}
+	level, err := strconv.ParseInt(string(value), 10, 32)
+	if err != nil {
+		h.opts.Differences.Use(difference.DelayNotNumeric)
+		return 0, remoting.Errorf(remoting.MessageIllegal, "the message is illegal: DELAY is %q, want a delay level", value)
+	}
+	return level, nil
+}
+
+// refuseTimer refuses any-time delays, which would be delivered at once otherwise. On retry
+// and dead-letter topics they were served already and mean nothing.
+func refuseTimer(rec *message.Record) error {
+	if !message.HasTimer(rec.Properties) {
+		return nil
+	}
+	if _, derived := topic.GroupOf(rec.Topic); derived {
+		return nil
+	}
+	return errTimerNotEnabled
+}
+
+func (h *hook) rewrite(rec *message.Record, level int64) error {
+	props := message.PropertyCopyWithout(rec.Scratch[:0], rec.Properties, replaced)
+	var digits [20]byte
+	props = message.PropertyAppend(props, message.PropertyDelay, strconv.AppendInt(digits[:0], level, 10))
+	props = message.PropertyAppend(props, message.PropertyRealTopic, rec.Topic)
+	props = message.PropertyAppend(props, message.PropertyRealQueueID, strconv.AppendInt(digits[:0], int64(rec.QueueID), 10))
+	due := h.opts.Store.NowMillis() + h.opts.Levels.DelayMs(level)
+	props = message.PropertyAppend(props, message.PropertyDueMs, strconv.AppendInt(digits[:0], due, 10))
+	if len(props)+deliveryRoom > message.MaxPropertiesLength {
+		return errNoRoom
+	}
+	rec.Scratch, rec.Properties = props, props
+	rec.Topic, rec.QueueID = message.TopicSchedule, int32(level-1)
+	return nil
+}
+
+// replaced names the properties that rewrite drops or sets anew.
+func replaced(name []byte) bool {
+	switch string(name) {
+	case message.PropertyDelay, message.PropertyRealTopic, message.PropertyRealQueueID, message.PropertyDueMs,
+		message.PropertyTimerDelaySec, message.PropertyTimerDelayMs, message.PropertyTimerDeliverMs:
+		return true
+	}
+	return false
+}
+
+// TagsCode is the store's TagsCoder: the due instant for a pending delayed record, the hash of
+// TAGS for every other.
+func TagsCode(topicName string, props []byte) int64 {
+	if topicName == message.TopicSchedule {
+		if due, ok := dueOf(props); ok {
+			return due
+		}
+	}
+	tags, _ := message.PropertyGet(props, message.PropertyTags)
+	return message.TagsHash(tags)
+}
+
+// dueOf is the due instant that a pending record carries, ms. Records of the real broker
+// carry none.
+func dueOf(props []byte) (int64, bool) {
+	value, ok := message.PropertyGet(props, message.PropertyDueMs)
+	if !ok {
+		return 0, false
+	}
+	due, err := strconv.ParseInt(string(value), 10, 64)
+	return due, err == nil
+}

@@ -1,0 +1,66 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// register makes the service's metrics and its health check.
+func (s *Service) register() error {
+	late := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "rocketmq_delay_delivery_latency", Help: "Seconds between a delayed message's due instant and its delivery.",
+		Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300},
+	}, []string{"level"})
+	s.lateness = make([]prometheus.Observer, len(s.offsets))
+	for i := range s.offsets {
+		s.lateness[i] = late.WithLabelValues(strconv.Itoa(i + 1))
+	}
+	if s.opts.Health != nil {
+		s.opts.Health.Register("schedule", s.check)
+	}
+	if s.opts.Metrics == nil {
+		return nil
+	}
+	status := 0.0
+	if s.opts.Enabled {
+		status = 1
+	}
+	collectors := []prometheus.Collector{
+		late,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rocketmq_schedule_service_status", Help: "1 while delayed messages are delivered.",
+		}, func() float64 { return status }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "rocketmq_delay_delivered_total", Help: "Delayed messages delivered or parked.",
+		}, func() float64 { return float64(s.delivered.Load()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "rocketmq_delay_unreadable_total", Help: "Pending delayed messages that could not be read.",
+		}, func() float64 { return float64(s.unreadable.Load()) }),
+	}
+	for i := range s.offsets {
+		queue := prometheus.Labels{"queue": strconv.Itoa(i)}
+		collectors = append(collectors,
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "rocketmq_delay_queue_lag", Help: "Delayed messages past due and not delivered.", ConstLabels: queue,
+			}, func() float64 { return float64(s.lag(i)) }),
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "rocketmq_delay_pending", Help: "Delayed messages not delivered.", ConstLabels: queue,
+			}, func() float64 { return float64(s.pending(i)) }))
+	}
+	for _, c := range collectors {
+		if err := s.opts.Metrics.Register(c); err != nil {
+			return fmt.Errorf("schedule: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) pending(i int) int64 {
+	q := s.opts.Log.Queue(topicSchedule, int32(i))
+	if q == nil {
+		return 0
+	}
+	return max(0, q.Max()-max(s.offsets[i].Load(), q.Min()))
+}

@@ -1,0 +1,283 @@
+package schedule_test
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus/hooks/test"
+	"go.uber.org/goleak"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/schedule"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const startMs = 1_800_000_000_000
+
+// lab is a schedule service over a real store in a temporary directory, with a clock that
+// the test turns.
+type lab struct {
+	t        *testing.T
+	dir      string
+	clock    *clock.Virtual
+	store    *store.Store
+	service  *schedule.Service
+	appender *appender.Appender
+	refuse   atomic.Pointer[string] // a topic whose puts are refused for a while
+	parked   atomic.Int64
+	missing  map[string]bool
+}
+
+func newLab(t *testing.T) *lab {
+	l := &lab{t: t, dir: t.TempDir(), clock: clock.NewVirtual(startMs), missing: map[string]bool{}}
+	l.open()
+	return l
+}
+
+func (l *lab) open() {
+	l.t.Helper()
+	log, _ := test.NewNullLogger()
+	levels, err := schedule.ParseLevels("1s 3s 1d")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	differences, err := difference.NewSet("")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.store, err = store.Open(store.Options{
+		Dir: l.dir, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, CommitLogFileSize: 8 << 20,
+		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
+		OnArrival: func(a store.Arrival) { l.service.Arrived(a) },
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.appender = appender.New(l.store, appender.Hook{Name: "refuse", Apply: func(r *message.Record, o appender.Origin) error {
+		if refused := l.refuse.Load(); o == appender.FromScheduler && refused != nil && r.Topic == *refused {
+			return &remoting.Error{Code: remoting.SystemBusy, Remark: "busy"}
+		}
+		return nil
+	}}, schedule.NewHook(schedule.HookOptions{Levels: levels, Enabled: true, Store: l.clock, Differences: differences}))
+	l.service, err = schedule.New(schedule.Options{
+		Levels: levels, Enabled: true, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l.appender,
+		Park: l, Topics: l, ConfigDir: l.dir + "/config", Wheel: log,
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.service.Start()
+}
+
+func (l *lab) close() {
+	l.t.Helper()
+	if err := l.service.Close(); err != nil {
+		l.t.Error(err)
+	}
+	if err := l.store.Close(); err != nil {
+		l.t.Error(err)
+	}
+}
+
+// Get implements schedule.Topics.
+func (l *lab) Get(name []byte) *topic.Config {
+	if l.missing[string(name)] {
+		return nil
+	}
+	return &topic.Config{TopicName: string(name)}
+}
+
+// Park implements schedule.Parker.
+func (l *lab) Park(*message.Record, string, string) error {
+	l.parked.Add(1)
+	return nil
+}
+
+func (l *lab) send(topicName string, level int) {
+	l.t.Helper()
+	props := message.PropertyAppend(nil, message.PropertyDelay, strconv.Itoa(level))
+	props = message.PropertyAppend(props, message.PropertyTags, "TagA")
+	rec := message.Record{Topic: topicName, QueueID: 2, Body: fmt.Appendf(nil, "level %d", level), Properties: props}
+	if _, _, err := l.appender.Put(&rec, appender.FromClient, nil); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lab) count(topicName string) int64 {
+	if q := l.store.Queue([]byte(topicName), 2); q != nil {
+		return q.Max()
+	}
+	return 0
+}
+
+func (l *lab) await(what string, cond func() bool) {
+	l.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !cond(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%s did not happen", what)
+		}
+	}
+}
+
+func TestService_DeliversAtTheDueMillisecond(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	l.send("T", 1)
+	l.clock.Set(startMs + 999)
+	// The driver is armed for the due instant; nothing may have been delivered before it.
+	l.await("arming", func() bool { at, armed := l.clock.Next(); return armed && at == startMs+1000 })
+	if n := l.count("T"); n != 0 {
+		t.Fatalf("%d messages were delivered a millisecond early", n)
+	}
+	l.clock.Set(startMs + 1000)
+	l.await("delivery", func() bool { return l.count("T") == 1 })
+
+	u, _ := l.store.Queue([]byte("T"), 2).Unit(0)
+	if u.TagsCode != message.TagsHash([]byte("TagA")) {
+		t.Errorf("tagsCode %d is not the hash of the tags", u.TagsCode)
+	}
+	slice, err := l.store.Record(u.CommitLogOffset, u.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slice.Release()
+	v, err := message.Parse(slice.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"DELAY": "1", "REAL_TOPIC": "T", "REAL_QID": "2", "TAGS": "TagA"} {
+		if got, _ := message.PropertyGet(v.Properties, key); string(got) != want {
+			t.Errorf("property %s is %q, want %q", key, got, want)
+		}
+	}
+	source := fmt.Sprintf("%x:0:0", l.store.Epoch())
+	if got, _ := message.PropertyGet(v.Properties, message.PropertySource); string(got) != source {
+		t.Errorf("source identity %q, want %q", got, source)
+	}
+	if string(v.Body) != "level 1" || v.StoreTimestamp != startMs+1000 {
+		t.Errorf("body %q, stored at %d", v.Body, v.StoreTimestamp)
+	}
+}
+
+func TestService_ARefusedLevelDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	refused := "Busy"
+	l.refuse.Store(&refused)
+	l.send("Busy", 1)
+	l.send("T", 2)
+	l.clock.Set(startMs + 3000)
+	l.await("the other level", func() bool { return l.count("T") == 1 })
+	if l.count("Busy") != 0 {
+		t.Fatal("a refused message was delivered")
+	}
+	l.refuse.Store(nil)
+	l.clock.Set(startMs + 60_000)
+	l.await("the refused message", func() bool { return l.count("Busy") == 1 })
+	if n := l.parked.Load(); n != 0 {
+		t.Fatalf("%d messages were parked for a passing refusal", n)
+	}
+}
+
+func TestService_ParksWhatItsTargetRefusesForGood(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	l.missing["Gone"] = true
+	l.send("Gone", 1)
+	l.send("T", 1)
+	l.clock.Set(startMs + 1000)
+	l.await("the message behind", func() bool { return l.count("T") == 1 })
+	if n := l.parked.Load(); n != 1 {
+		t.Fatalf("%d messages were parked, want 1", n)
+	}
+}
+
+func TestService_CleanRestart_DeliversWhatPends(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for range 10 {
+		l.send("T", 1)
+		l.send("T", 2)
+	}
+	l.clock.Set(startMs + 1000)
+	l.await("level 1", func() bool { return l.count("T") == 10 })
+	l.close()
+	l.clock.Set(startMs + 100_000)
+	l.open()
+	defer l.close()
+	l.await("level 2", func() bool { return l.count("T") == 20 })
+	l.send("T", 1)
+	l.clock.Set(startMs + 101_000)
+	l.await("a new message", func() bool { return l.count("T") == 21 })
+}
+
+func TestHook_ClampsAndRefuses(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	for name, c := range map[string]struct {
+		props []string
+		topic string // where it is stored, "" for a refusal
+		queue int32
+		code  int32
+	}{
+		"beyond the highest":   {[]string{"DELAY", "9"}, message.TopicSchedule, 2, 0},
+		"none":                 {nil, "T", 0, 0},
+		"zero":                 {[]string{"DELAY", "0"}, "T", 0, 0},
+		"negative":             {[]string{"DELAY", "-1"}, "T", 0, 0},
+		"no number":            {[]string{"DELAY", "abc"}, "", 0, remoting.MessageIllegal},
+		"timer":                {[]string{"TIMER_DELAY_SEC", "5"}, "", 0, remoting.SystemError},
+		"the level wins":       {[]string{"TIMER_DELAY_SEC", "5", "DELAY", "2"}, message.TopicSchedule, 1, 0},
+		"forged due and level": {[]string{message.PropertyDueMs, "1", "DELAY", "1"}, message.TopicSchedule, 0, 0},
+	} {
+		var props []byte
+		for i := 0; i < len(c.props); i += 2 {
+			props = message.PropertyAppend(props, c.props[i], c.props[i+1])
+		}
+		rec := message.Record{Topic: "T", Body: []byte("x"), Properties: props}
+		_, _, err := l.appender.Put(&rec, appender.FromClient, nil)
+		if c.topic == "" {
+			refusal, ok := err.(*remoting.Error)
+			if !ok || refusal.Code != c.code {
+				t.Errorf("%s: %v, want code %d", name, err, c.code)
+			}
+			continue
+		}
+		if err != nil || rec.Topic != c.topic || rec.QueueID != c.queue {
+			t.Errorf("%s: stored in %s/%d, %v, want %s/%d", name, rec.Topic, rec.QueueID, err, c.topic, c.queue)
+		}
+		if _, timer := message.PropertyGet(rec.Properties, "TIMER_DELAY_SEC"); timer {
+			t.Errorf("%s: the timer property is stored", name)
+		}
+		if due, ok := message.PropertyGet(rec.Properties, message.PropertyDueMs); ok && string(due) == "1" {
+			t.Errorf("%s: a client set the due instant", name)
+		}
+	}
+}
+
+func TestParseLevels(t *testing.T) {
+	t.Parallel()
+	levels, err := schedule.ParseLevels(schedule.DefaultLevels)
+	if err != nil || len(levels) != 18 || levels.DelayMs(1) != 1000 || levels.DelayMs(18) != 7_200_000 {
+		t.Fatalf("default levels: %v, %v", levels, err)
+	}
+	for _, bad := range []string{"", "1s  5s", "7m8m", "5", "s", "1x", "-1s", "0s", "9223372036854775807d"} {
+		if levels, err := schedule.ParseLevels(bad); err == nil {
+			t.Errorf("ParseLevels(%q) = %v, want an error", bad, levels)
+		}
+	}
+}
