@@ -6,9 +6,6 @@ import (
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
-// codeNotify is NOTIFY_CONSUMER_IDS_CHANGED.
-const codeNotify = 40
-
 // opaques counts this process's own requests to clients.
 var opaques atomic.Int32
 
@@ -16,6 +13,7 @@ var opaques atomic.Int32
 // again. Every channel needs its own: a sent frame is the connection's.
 func notifyFrame(group string) []byte {
 	var ext remoting.ExtWriter
-	ext.String("consumerGroup", group)
-	return remoting.AppendRequest(nil, codeNotify, opaques.Add(1), remoting.FlagOneway, &ext, nil)
+	header := remoting.NotifyConsumerIdsChangedRequest{ConsumerGroup: group}
+	header.Encode(&ext)
+	return remoting.AppendRequest(nil, remoting.NotifyConsumerIDsChanged, opaques.Add(1), remoting.FlagOneway, &ext, nil)
 }

@@ -1,0 +1,206 @@
+package processor
+
+import (
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/broker/longpoll"
+	"github.com/wheelmq/wheelmq/broker/stats"
+	"github.com/wheelmq/wheelmq/broker/subscription"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Bits of a pull's sysFlag.
+const (
+	pullCommitOffset int32 = 1 << 0
+	pullSuspend      int32 = 1 << 1
+	pullSubscription int32 = 1 << 2
+)
+
+// Values of forbiddenType, which says what a code 16 is about.
+const (
+	forbiddenBroker    = 1
+	forbiddenGroup     = 2
+	forbiddenTopic     = 3
+	forbiddenBroadcast = 4
+)
+
+// faq ends the remarks of the real server that a user is meant to read.
+const faq = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
+
+type (
+	topicReader interface {
+		Get(name []byte) *topic.Config
+	}
+	groupFinder interface {
+		// Find may create the group; nil when it does not exist.
+		Find(name []byte) *subscription.Config
+	}
+	consumerReader interface {
+		Group(name []byte) *client.ConsumerGroup
+	}
+	pullOffsets interface {
+		Commit(group, topic []byte, queueID int32, offset int64)
+		Pulled(group, topic []byte, queueID int32, next int64)
+	}
+)
+
+// PullOptions are what pulls need.
+type PullOptions struct {
+	Topics      topicReader
+	Groups      groupFinder
+	Clients     consumerReader
+	Offsets     pullOffsets
+	Store       store.Log
+	Polls       *longpoll.Service
+	Stats       *stats.Service
+	Wire        clock.Clock
+	Differences *difference.Set
+	Log         logrus.FieldLogger
+
+	// Readable tells whether brokerPermission lets consumers read; nil is always.
+	Readable func() bool
+	// BrokerName goes into the remark when it does not.
+	BrokerName string
+	// LongPolling is longPollingEnable; without it a pull is held ShortPollingMs at most.
+	LongPolling    bool
+	ShortPollingMs int64 // 0: 1,000
+	Limits         PullLimits
+}
+
+// Pull serves PULL_MESSAGE (11).
+//
+// It runs on the event loop: what it reads is in memory. A pull of records further behind
+// the end of the log than Limits.HotBytes goes to the long-poll service's goroutines. The
+// request field maxMsgBytes is carried but not used, as in the real server.
+type Pull struct {
+	opts  PullOptions
+	exprs filter.Cache
+}
+
+// NewPull returns the family of PULL_MESSAGE.
+func NewPull(opts PullOptions) *Pull {
+	opts.Limits.setDefaults()
+	if opts.ShortPollingMs <= 0 {
+		opts.ShortPollingMs = 1000
+	}
+	return &Pull{opts: opts}
+}
+
+// Routes returns the table rows.
+func (p *Pull) Routes() []remoting.Route {
+	return []remoting.Route{{
+		Code: remoting.PullMessage, Name: "PULL_MESSAGE", Class: remoting.Inline, Handler: p.pull, Since: "3.0", Status: remoting.Partial,
+		Note: "TAG filters only: SQL92 is answered with code 23", Test: "broker/processor/pull_test.go",
+	}}
+}
+
+// pullTarget is a pull that has passed every check.
+type pullTarget struct {
+	group    *subscription.Config
+	topic    *topic.Config
+	queueID  int32
+	offset   int64
+	maxNums  int32
+	filter   *filter.Filter
+	counters *stats.Group
+}
+
+func (p *Pull) pull(ex *remoting.Exchange) error {
+	var req remoting.PullMessageRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
+		return err
+	}
+	ex.Reply.Ext.Open()
+	target, err := p.check(ex, &req)
+	if err != nil {
+		return err
+	}
+	if req.SysFlag&pullCommitOffset != 0 {
+		p.opts.Offsets.Commit(req.ConsumerGroup, req.Topic, req.QueueID, req.CommitOffset)
+	}
+	queue := p.opts.Store.Queue(req.Topic, req.QueueID)
+	if p.cold(queue, target.offset) && !p.opts.Polls.Full() {
+		p.opts.Polls.Resume(p.hold(ex, target, 0))
+		return nil
+	}
+	got := p.read(queue, &target, &ex.Reply)
+	p.opts.Offsets.Pulled(req.ConsumerGroup, req.Topic, req.QueueID, got.next)
+	if got.code == remoting.PullNotFound && req.SysFlag&pullSuspend != 0 && req.SuspendTimeoutMillis > 0 && !p.opts.Polls.Full() {
+		p.park(ex, target, req.SuspendTimeoutMillis)
+	}
+	return nil
+}
+
+// check refuses what may not be pulled, in the real server's order.
+func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (pullTarget, error) {
+	target := pullTarget{queueID: req.QueueID, offset: req.QueueOffset, maxNums: req.MaxMsgNums}
+	if p.opts.Readable != nil && !p.opts.Readable() {
+		return target, forbid(ex, forbiddenBroker, "the broker[%s] pulling message is forbidden", p.opts.BrokerName)
+	}
+	if target.group = p.opts.Groups.Find(req.ConsumerGroup); target.group == nil {
+		return target, remoting.Errorf(remoting.SubscriptionGroupNotExist,
+			"subscription group [%s] does not exist, %s", req.ConsumerGroup, faq)
+	}
+	if !target.group.ConsumeEnable {
+		return target, forbid(ex, forbiddenGroup, "subscription group no permission, %s", req.ConsumerGroup)
+	}
+	if target.topic = p.opts.Topics.Get(req.Topic); target.topic == nil {
+		return target, remoting.Errorf(remoting.TopicNotExist, "topic[%s] not exist, apply first please! %s", req.Topic, faq)
+	}
+	if target.topic.Perm&topic.PermRead == 0 {
+		return target, forbid(ex, forbiddenTopic, "the topic[%s] pulling message is forbidden", req.Topic)
+	}
+	if req.QueueID < 0 || req.QueueID >= target.topic.ReadQueueNums {
+		return target, remoting.Errorf(remoting.InvalidParameter,
+			"queueId[%d] is illegal, topic:[%s] topicConfig.readQueueNums:[%d] consumer:[/%s]",
+			req.QueueID, req.Topic, target.topic.ReadQueueNums, ex.Conn.RemoteAddr())
+	}
+	target.counters = p.opts.Stats.GroupCounters(req.ConsumerGroup, req.Topic)
+	var err error
+	target.filter, err = p.subscribed(ex, req, target.group)
+	return target, err
+}
+
+// subscribed returns the filter of the request's own subscription, or else of what the
+// group's heartbeats announced.
+func (p *Pull) subscribed(ex *remoting.Exchange, req *remoting.PullMessageRequest, group *subscription.Config) (*filter.Filter, error) {
+	if req.SysFlag&pullSubscription != 0 {
+		f, err := p.exprs.Compile(req.ExpressionType, req.Subscription)
+		if err != nil {
+			p.opts.Differences.Use(difference.SubscriptionParseRefused)
+		}
+		return f, err
+	}
+	online := p.opts.Clients.Group(req.ConsumerGroup)
+	if online == nil {
+		return nil, &remoting.Error{Code: remoting.SubscriptionNotExist, Remark: "the consumer's group info not exist" + faq}
+	}
+	if online.Broadcast() && !group.ConsumeBroadcastEnable {
+		return nil, forbid(ex, forbiddenBroadcast, "the consumer group[%s] can not consume by broadcast way", req.ConsumerGroup)
+	}
+	s := online.Subscription(req.Topic)
+	switch {
+	case s == nil:
+		return nil, &remoting.Error{Code: remoting.SubscriptionNotExist, Remark: "the consumer's subscription not exist" + faq}
+	case s.Version < req.SubVersion:
+		return nil, &remoting.Error{Code: remoting.SubscriptionNotLatest, Remark: "the consumer's subscription not latest"}
+	case s.Err != nil:
+		p.opts.Differences.Use(difference.SubscriptionParseRefused)
+		return nil, s.Err
+	}
+	return s.Filter, nil
+}
+
+// forbid is code 16 with its forbiddenType.
+func forbid(ex *remoting.Exchange, forbiddenType int64, format string, args ...any) error {
+	ex.Reply.Ext.Int("forbiddenType", forbiddenType)
+	return &remoting.Error{Code: remoting.NoPermission, Remark: fmt.Sprintf(format, args...)}
+}

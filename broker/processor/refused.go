@@ -1,0 +1,102 @@
+package processor
+
+import (
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// Reasons shared by several codes.
+const (
+	noPop          = "pop consumption is not supported yet, consume by pull or push"
+	noTransactions = "transactional messages are not supported yet"
+	noIndex        = "the message index is not built yet, view a message by its offset id"
+	noRelay        = "calls relayed to a client are not supported yet"
+	noReplyCalls   = "request-reply is not supported yet"
+	noReplicas     = "there are no replicas to serve"
+	noTimer        = "accurate timer message is not enabled, timerWheelEnable is false"
+	noAuth         = "access control is not supported yet"
+	noReset        = "resetting offsets on the broker is not supported yet"
+	noHousekeeping = "housekeeping on request is not supported yet"
+)
+
+// refusal is one code that this server knows and does not serve.
+type refusal struct {
+	code   int32
+	name   string
+	answer int32 // response code; 0 is REQUEST_CODE_NOT_SUPPORTED
+	reason string
+	since  string
+}
+
+// refusals say in words why a known code is not served, where an unknown one is only
+// "not supported". Codes without a handler in RocketMQ are not listed.
+var refusals = []refusal{
+	{12, "QUERY_MESSAGE", remoting.SystemError, noIndex, "3.0"},
+	{25, "UPDATE_BROKER_CONFIG", 0, "the configuration is read at the start only", "3.0"},
+	{37, "END_TRANSACTION", remoting.SystemError, noTransactions, "3.0"},
+	{43, "GET_ALL_CONSUMER_OFFSET", 0, noReplicas, "3.0"},
+	{45, "GET_ALL_DELAY_OFFSET", 0, noReplicas, "3.0"},
+	{60, "GET_TIMER_CHECK_POINT", remoting.SystemError, noTimer, "5.0"},
+	{61, "GET_TIMER_METRICS", remoting.SystemError, noTimer, "5.0"},
+	{220, "RESET_CONSUMER_CLIENT_OFFSET", 0, noReset, "3.0"},
+	{222, "INVOKE_BROKER_TO_RESET_OFFSET", 0, noReset, "3.0"},
+	{223, "INVOKE_BROKER_TO_GET_CONSUMER_STATUS", 0, noRelay, "3.0"},
+	{225, "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST", 0, "create the groups one by one", "5.1"},
+	{303, "QUERY_CONSUME_TIME_SPAN", 0, "not supported yet", "3.0"},
+	{306, "CLEAN_EXPIRED_CONSUMEQUEUE", 0, noHousekeeping, "3.0"},
+	{307, "GET_CONSUMER_RUNNING_INFO", 0, noRelay, "3.0"},
+	{309, "CONSUME_MESSAGE_DIRECTLY", 0, noRelay, "3.0"},
+	{314, "CLONE_GROUP_OFFSET", 0, "not supported yet", "3.0"},
+	{316, "CLEAN_UNUSED_TOPIC", 0, noHousekeeping, "3.2"},
+	{317, "GET_BROKER_CONSUME_STATS", 0, "ask for the groups' statistics one by one", "3.2"},
+	{321, "QUERY_CONSUME_QUEUE", 0, "not supported yet", "4.1"},
+	{323, "RESUME_CHECK_HALF_MESSAGE", 0, noTransactions, "4.5"},
+	{324, "SEND_REPLY_MESSAGE", 0, noReplyCalls, "4.6"},
+	{325, "SEND_REPLY_MESSAGE_V2", 0, noReplyCalls, "4.6"},
+	{328, "GET_ALL_PRODUCER_INFO", 0, "ask for the producer groups one by one", "5.0"},
+	{329, "DELETE_EXPIRED_COMMITLOG", 0, noHousekeeping, "4.9"},
+	{345, "QUERY_SUBSCRIPTION_BY_CONSUMER", 0, "not supported yet", "4.9"},
+	{353, "UPDATE_AND_GET_GROUP_FORBIDDEN", 0, "not supported yet", "4.9"},
+	{361, "LITE_PULL_MESSAGE", remoting.SystemError, "lite pull is not supported yet, use a push or a pull consumer", "4.9"},
+	{370, "RECALL_MESSAGE", remoting.NoPermission, "recall failed, operation is forbidden", "5.4"},
+	{400, "QUERY_ASSIGNMENT", 0, noPop, "5.0"},
+	{401, "SET_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},
+	{402, "GET_ALL_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},
+	{513, "UPDATE_AND_CREATE_STATIC_TOPIC", 0, "static topics are not supported", "5.0"},
+	{907, "GET_BROKER_HA_STATUS", 0, noReplicas, "5.0"},
+	{3001, "AUTH_CREATE_USER", remoting.SystemError, noAuth, "5.3"},
+	{3004, "AUTH_GET_USER", remoting.SystemError, noAuth, "5.3"},
+	{3005, "AUTH_LIST_USER", remoting.SystemError, noAuth, "5.3"},
+	{3006, "AUTH_CREATE_ACL", remoting.SystemError, noAuth, "5.3"},
+	{3009, "AUTH_GET_ACL", remoting.SystemError, noAuth, "5.3"},
+	{3010, "AUTH_LIST_ACL", remoting.SystemError, noAuth, "5.3"},
+	{200050, "POP_MESSAGE", remoting.SystemError, noPop, "5.0"},
+	{200051, "ACK_MESSAGE", remoting.SystemError, noPop, "5.0"},
+	{200052, "PEEK_MESSAGE", remoting.SystemError, noPop, "5.0"},
+	{200053, "CHANGE_MESSAGE_INVISIBLETIME", remoting.SystemError, noPop, "5.0"},
+	{200054, "NOTIFICATION", remoting.SystemError, noPop, "5.0"},
+	{200055, "POLLING_INFO", remoting.SystemError, noPop, "5.0"},
+	{200151, "BATCH_ACK_MESSAGE", remoting.SystemError, noPop, "5.0"},
+}
+
+// Refused returns the rows of the codes that are known and not served.
+func Refused() []remoting.Route {
+	routes := make([]remoting.Route, 0, len(refusals))
+	for _, r := range refusals {
+		routes = append(routes, remoting.Route{
+			Code: r.code, Name: r.name, Class: remoting.Inline, Handler: r.handler(), Since: r.since,
+			Status: remoting.Refused, Note: r.reason, Test: "broker/processor/refused_test.go",
+		})
+	}
+	return routes
+}
+
+func (r refusal) handler() remoting.Handler {
+	refused := &remoting.Error{Code: r.answer, Remark: r.reason}
+	if r.answer == 0 {
+		refused.Code = remoting.RequestCodeNotSupported
+		refused.Remark = fmt.Sprintf("request type %d %s is refused: %s", r.code, r.name, r.reason)
+	}
+	return func(*remoting.Exchange) error { return refused }
+}

@@ -1,0 +1,232 @@
+package processor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wheelmq/wheelmq/broker/stats"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Pool is the state of one class's workers.
+type Pool struct {
+	Size       int   // requests that wait
+	Capacity   int   // requests that may wait
+	HeadWaitMs int64 // how long the first one waits
+}
+
+// LevelProgress is how far one delay level is delivered.
+type LevelProgress struct {
+	Level          int
+	Delivered, Max int64 // queue offsets
+}
+
+// RuntimeInfoOptions are what the broker's own state is made of. Only the first group is
+// required.
+type RuntimeInfoOptions struct {
+	Stats interface{ Totals() stats.Totals }
+	Store store.Log
+	Wire  clock.Clock
+
+	CommitLogDir string // of which the disk is shown
+	// Delays returns the levels that have an offset.
+	Delays func() []LevelProgress
+	// Pools returns the worker pools by class. Sends run on the event loop and never wait.
+	Pools func() map[remoting.Class]Pool
+	// Unflushed is the bytes of the log that are not on disk yet.
+	Unflushed func() int64
+	// DispatchBehind is the bytes of the log that are not in the queues yet.
+	DispatchBehind func() int64
+	// Config is the configuration in force as key=value lines and the JSON of its
+	// version; nil refuses GET_BROKER_CONFIG.
+	Config func() (properties, version string)
+}
+
+// RuntimeInfo serves GET_BROKER_RUNTIME_INFO (28) and GET_BROKER_CONFIG (26).
+//
+// Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. What this
+// server does not have (timer wheel, transient store pool, transactions) is shown as the
+// real one shows it when it is off.
+type RuntimeInfo struct {
+	opts RuntimeInfoOptions
+}
+
+// NewRuntimeInfo returns the family.
+func NewRuntimeInfo(opts RuntimeInfoOptions) *RuntimeInfo { return &RuntimeInfo{opts: opts} }
+
+// Routes returns the table rows.
+func (r *RuntimeInfo) Routes() []remoting.Route {
+	const test = "broker/processor/runtime_info_test.go"
+	return []remoting.Route{
+		{Code: remoting.GetBrokerConfig, Name: "GET_BROKER_CONFIG", Class: remoting.Admin, Handler: r.config, Since: "3.0", Test: test},
+		{Code: remoting.GetBrokerRuntimeInfo, Name: "GET_BROKER_RUNTIME_INFO", Class: remoting.Admin, Handler: r.runtime, Since: "3.0", Test: test},
+	}
+}
+
+func (r *RuntimeInfo) config(ex *remoting.Exchange) error {
+	if r.opts.Config == nil {
+		return &remoting.Error{Code: remoting.SystemError, Remark: "the configuration is not shown"}
+	}
+	properties, version := r.opts.Config()
+	ex.Reply.Ext.String("version", version)
+	ex.Reply.Body = []byte(properties)
+	return nil
+}
+
+func (r *RuntimeInfo) runtime(ex *remoting.Exchange) error {
+	ex.Reply.Body = encodeTable(r.table())
+	return nil
+}
+
+// table is the answer's {"table":{…}}, all values as text.
+func (r *RuntimeInfo) table() map[string]string {
+	t := map[string]string{
+		"brokerVersionDesc": "V5_5_0", "brokerActive": "true", "startAcceptSendRequestTimeStamp": "0",
+		"pageCacheLockTimeMills": "0", "dispatchMaxBuffer": "0", "remainTransientStoreBufferNumbs": "2147483647",
+		"timerReadBehind": "0", "timerOffsetBehind": "0", "timerCongestNum": "0", "timerEnqueueTps": "0.0", "timerDequeueTps": "0.0",
+		"EndTransactionQueueSize": "0", "EndTransactionThreadPoolQueueCapacity": "100000",
+	}
+	r.addTotals(t)
+	r.addStore(t)
+	r.addPools(t)
+	if r.opts.Delays != nil {
+		for _, level := range r.opts.Delays() {
+			t["scheduleMessageOffset_"+strconv.Itoa(level.Level)] = fmt.Sprintf("%d,%d", level.Delivered, level.Max)
+		}
+	}
+	return t
+}
+
+func (r *RuntimeInfo) addTotals(t map[string]string) {
+	s := r.opts.Stats.Totals()
+	t["bootTimestamp"] = decimal(s.BootMs)
+	t["runtime"] = span(r.opts.Wire.NowMillis() - s.BootMs)
+	for key, value := range map[string]int64{
+		"msgPutTotalTodayNow": s.PutsToday, "msgPutTotalTodayMorning": s.PutsMorning, "msgPutTotalYesterdayMorning": s.PutsYesterday,
+		"msgGetTotalTodayNow": s.GotsToday, "msgGetTotalTodayMorning": s.GotsMorning, "msgGetTotalYesterdayMorning": s.GotsYesterday,
+		"putMessageTimesTotal": s.Puts, "putMessageSizeTotal": s.PutBytes, "putMessageFailedTimes": s.PutFailed,
+		"putMessageEntireTimeMax": s.PutTookMax, "getMessageEntireTimeMax": s.GotTookMax,
+	} {
+		t[key] = decimal(value)
+	}
+	for key, value := range map[string][3]float64{
+		"putTps": s.PutTPS, "getFoundTps": s.FoundTPS, "getMissTps": s.MissTPS,
+		"getTransferredTps": s.TransferredTPS, "getTotalTps": s.TotalTPS,
+	} {
+		t[key] = javaDouble(value[0]) + " " + javaDouble(value[1]) + " " + javaDouble(value[2])
+	}
+	average := 0.0
+	if s.Puts > 0 {
+		average = float64(s.PutBytes) / float64(s.Puts)
+	}
+	t["putMessageAverageSize"] = javaDouble(average)
+	t["putLatency99"] = strconv.FormatFloat(s.PutLatency99, 'f', 2, 64)
+	t["putLatency999"] = strconv.FormatFloat(s.PutLatency999, 'f', 2, 64)
+	t["putMessageDistributeTime"] = s.PutDistribution
+}
+
+func (r *RuntimeInfo) addStore(t map[string]string) {
+	log := r.opts.Store
+	first, end := log.MinCommitLogOffset(), log.MaxCommitLogOffset()
+	earliest := int64(-1)
+	if first == end {
+		first = -1
+	} else if record, err := log.Record(first, 0); err == nil {
+		if view, err := message.Parse(record.Bytes); err == nil {
+			earliest = view.StoreTimestamp
+		}
+		record.Release()
+	}
+	t["commitLogMinOffset"], t["commitLogMaxOffset"] = decimal(first), decimal(end)
+	t["earliestMessageTimeStamp"] = decimal(earliest)
+	t["dispatchBehindBytes"] = decimal(call(r.opts.DispatchBehind))
+	t["remainHowManyDataToFlush"] = humanBytes(call(r.opts.Unflushed))
+
+	total, free := diskSpace(r.opts.CommitLogDir)
+	ratio := 0.0
+	if total > 0 {
+		ratio = float64(total-free) / float64(total)
+	}
+	shown := strconv.FormatFloat(ratio, 'f', 2, 64)
+	t["commitLogDiskRatio"], t["consumeQueueDiskRatio"] = shown, shown
+	t["commitLogDiskRatio_"+r.opts.CommitLogDir] = shown
+	t["commitLogDirCapacity"] = fmt.Sprintf("Total : %s, Free : %s.", humanBytes(int64(total)), humanBytes(int64(free)))
+}
+
+// addPools shows the classes under the names of the real server's thread pools.
+func (r *RuntimeInfo) addPools(t map[string]string) {
+	pools := map[string]Pool{
+		"send": {Capacity: 10_000}, "pull": {Capacity: 100_000}, "litePull": {Capacity: 100_000},
+		"query": {Capacity: 20_000}, "ack": {Capacity: 100_000},
+	}
+	if r.opts.Pools != nil {
+		classes := r.opts.Pools()
+		for name, class := range map[string]remoting.Class{"pull": remoting.Pull, "query": remoting.Query} {
+			if pool, ok := classes[class]; ok {
+				pools[name] = pool
+			}
+		}
+	}
+	for name, pool := range pools {
+		t[name+"ThreadPoolQueueSize"] = strconv.Itoa(pool.Size)
+		t[name+"ThreadPoolQueueCapacity"] = strconv.Itoa(pool.Capacity)
+		t[name+"ThreadPoolQueueHeadWaitTimeMills"] = decimal(pool.HeadWaitMs)
+	}
+}
+
+func call(f func() int64) int64 {
+	if f == nil {
+		return 0
+	}
+	return f()
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// javaDouble is a number as Java prints a double.
+func javaDouble(v float64) string {
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// humanBytes is a size as the real server prints it: "798 B", "236.5 GiB".
+func humanBytes(n int64) string {
+	if n < 1024 {
+		return decimal(n) + " B"
+	}
+	v, unit := float64(n), -1
+	for v >= 1024 && unit < 5 {
+		v, unit = v/1024, unit+1
+	}
+	return fmt.Sprintf("%.1f %ciB", v, "KMGTPE"[unit])
+}
+
+// span is a duration as the real server prints it.
+func span(ms int64) string {
+	seconds := max(ms, 0) / 1000
+	return fmt.Sprintf("[ %d days, %d hours, %d minutes, %d seconds ]",
+		seconds/86400, seconds/3600%24, seconds/60%60, seconds%60)
+}
+
+// encodeTable is a KVTable body.
+func encodeTable(table map[string]string) []byte {
+	body := []byte(`{"table":{`)
+	for i, key := range slices.Sorted(maps.Keys(table)) {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = remoting.AppendJSONString(body, key)
+		body = append(body, ':')
+		body = remoting.AppendJSONString(body, table[key])
+	}
+	return append(body, "}}"...)
+}
