@@ -1,0 +1,291 @@
+package processor
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"sync"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/stats"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+type (
+	messageAppender interface {
+		Put(rec *message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error)
+		PutBatch(recs []message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error)
+	}
+	topicCreator interface {
+		Get(name []byte) *topic.Config
+		CreateOnSend(name, defaultTopic string, queueNums, sysFlag int32) (*topic.Config, error)
+		CreateRetry(name string, queueNums, perm int32) *topic.Config
+	}
+	lockHolder interface {
+		AnyHeld(group string) bool
+	}
+)
+
+// SendOptions are what sends need.
+type SendOptions struct {
+	Topics      topicCreator
+	Groups      groupFinder
+	Locks       lockHolder
+	Appender    messageAppender
+	Stats       *stats.Service
+	Store       clock.Clock
+	Differences *difference.Set
+
+	StoreHost netip.AddrPort // the broker's address, part of every message id
+	Region    string         // regionId
+	Cluster   string         // brokerClusterName
+	TraceOn   bool
+	SyncFlush bool // flushDiskType=SYNC_FLUSH: replies wait for the group commit
+	// MaxMessageSize is maxMessageSize, bytes; it bounds a batch as a whole.
+	MaxMessageSize int
+}
+
+// Send serves SEND_MESSAGE (10), SEND_MESSAGE_V2 (310) and SEND_BATCH_MESSAGE (320).
+//
+// It runs on the event loop and allocates nothing for a message to a known topic. Prepared
+// transactional messages and light queues are refused; any-time delays are refused by
+// handleScheduleMessage.
+type Send struct {
+	opts   SendOptions
+	states sync.Pool
+}
+
+// NewSend returns the family.
+func NewSend(opts SendOptions) *Send {
+	s := &Send{opts: opts}
+	s.states.New = func() any { return &sendState{send: s} }
+	return s
+}
+
+// Routes returns the table rows.
+func (s *Send) Routes() []remoting.Route {
+	const test = "broker/processor/send_test.go"
+	const note = "transactional and any-time delayed messages are refused"
+	return []remoting.Route{
+		{Code: remoting.SendMessage, Name: "SEND_MESSAGE", Handler: s.send, Since: "3.0", Status: remoting.Partial, Note: note, Test: test},
+		{Code: remoting.SendMessageV2, Name: "SEND_MESSAGE_V2", Handler: s.send, Since: "3.2", Status: remoting.Partial, Note: note, Test: test},
+		{Code: remoting.SendBatchMessage, Name: "SEND_BATCH_MESSAGE", Handler: s.send, Since: "4.0", Test: test},
+	}
+}
+
+// sendState is the scratch of one send. It is the completion of a put that waits.
+type sendState struct {
+	send    *Send
+	header  remoting.SendMessageRequest
+	rec     message.Record
+	recs    []message.Record // of a batch
+	props   []byte
+	uniqKey []byte
+	id      []byte
+	found   foundProperties
+
+	topic   []byte // copies, for when the frame is gone
+	queueID int32
+	count   int64
+	pending *remoting.Pending
+}
+
+func (s *Send) send(ex *remoting.Exchange) error {
+	ex.Reply.Ext.String("MSG_REGION", s.opts.Region)
+	ex.Reply.Ext.Bool("TRACE_ON", s.opts.TraceOn)
+	st := s.states.Get().(*sendState)
+	waits, err := s.handle(ex, st)
+	if err != nil {
+		s.opts.Stats.PutFailed()
+	}
+	if !waits {
+		s.states.Put(st)
+	}
+	return err
+}
+
+// handle stores the message; waits means that st answers later.
+func (s *Send) handle(ex *remoting.Exchange, st *sendState) (waits bool, err error) {
+	h := &st.header
+	if err := h.Decode(&ex.Req.Ext); err != nil {
+		return false, err
+	}
+	config, err := s.target(h)
+	if err != nil {
+		return false, err
+	}
+	if len(ex.Req.Body) == 0 {
+		s.opts.Differences.Use(difference.EmptyBodyIllegal)
+		return false, remoting.Errorf(remoting.MessageIllegal, "the message is illegal: its body is empty")
+	}
+	st.queueID = h.QueueID
+	if h.QueueID < 0 {
+		st.queueID = rand.Int32N(max(1, config.WriteQueueNums))
+	}
+	st.topic = append(st.topic[:0], config.TopicName...)
+	if h.Batch || ex.Req.Code == remoting.SendBatchMessage {
+		return s.putBatch(ex, st, config)
+	}
+	return s.putSingle(ex, st, config)
+}
+
+// target checks and finds the topic of a send, in the real broker's order.
+func (s *Send) target(h *remoting.SendMessageRequest) (*topic.Config, error) {
+	config := s.opts.Topics.Get(h.Topic)
+	if config == nil {
+		if err := topic.ValidateName(string(h.Topic)); err != nil {
+			return nil, err
+		}
+	}
+	if topic.Rule(h.Topic).NoSend {
+		return nil, remoting.Errorf(remoting.NoPermission, "Sending message to topic[%s] is forbidden.", h.Topic)
+	}
+	if config == nil {
+		var err error
+		if config, err = s.create(h); err != nil {
+			return nil, err
+		}
+	}
+	if queues := max(config.WriteQueueNums, config.ReadQueueNums); h.QueueID >= queues {
+		return nil, remoting.Errorf(remoting.InvalidParameter, "request queueId[%d] is illegal, topic %s has %d queues",
+			h.QueueID, config.TopicName, queues)
+	}
+	return config, nil
+}
+
+func (s *Send) create(h *remoting.SendMessageRequest) (*topic.Config, error) {
+	name := string(h.Topic)
+	config, err := s.opts.Topics.CreateOnSend(name, string(h.DefaultTopic), h.DefaultTopicQueueNums, 0)
+	if err != nil {
+		return nil, err
+	}
+	if config == nil {
+		if _, retry := retryGroup(h.Topic); retry {
+			config = s.opts.Topics.CreateRetry(name, 1, topic.PermRead|topic.PermWrite)
+		}
+	}
+	if config == nil {
+		return nil, remoting.Errorf(remoting.TopicNotExist, "topic[%s] not exist, apply first please!%s", h.Topic, faq)
+	}
+	return config, nil
+}
+
+// retryGroup is the group of a %RETRY% topic.
+func retryGroup(name []byte) (group []byte, ok bool) {
+	const prefix = message.PrefixRetry
+	if len(name) <= len(prefix) || string(name[:len(prefix)]) != prefix {
+		return nil, false
+	}
+	return name[len(prefix):], true
+}
+
+func (s *Send) putSingle(ex *remoting.Exchange, st *sendState, config *topic.Config) (bool, error) {
+	h := &st.header
+	scratch := st.rec.Scratch
+	st.rec = message.Record{
+		Topic: config.TopicName, QueueID: st.queueID, Flag: h.Flag, SysFlag: h.SysFlag, BornTimestamp: h.BornTimestamp,
+		BornHost: ex.Conn.RemoteAddr(), StoreHost: s.opts.StoreHost, ReconsumeTimes: h.ReconsumeTimes, Body: ex.Req.Body,
+		Scratch: scratch,
+	}
+	if err := s.properties(st); err != nil {
+		return false, err
+	}
+	if group, retry := retryGroup(h.Topic); retry {
+		if err := s.retry(st, group); err != nil {
+			return false, err
+		}
+	}
+	st.count = 1
+	if s.opts.SyncFlush && !st.found.noWait {
+		return s.putWaiting(ex, st, func() (store.PutResult, bool, error) {
+			return s.opts.Appender.Put(&st.rec, appender.FromClient, st)
+		}), nil
+	}
+	res, _, err := s.opts.Appender.Put(&st.rec, appender.FromClient, nil)
+	if err != nil {
+		return false, err
+	}
+	st.reply(&ex.Reply, res)
+	return false, nil
+}
+
+// putWaiting runs a put whose reply waits for durability. The completion may run before put
+// returns, so the reply is deferred first.
+func (s *Send) putWaiting(ex *remoting.Exchange, st *sendState, put func() (store.PutResult, bool, error)) (waits bool) {
+	p := ex.Defer()
+	p.Reply.Ext.String("MSG_REGION", s.opts.Region)
+	p.Reply.Ext.Bool("TRACE_ON", s.opts.TraceOn)
+	st.pending = p
+	res, pending, err := put()
+	if pending {
+		return true
+	}
+	st.pending = nil
+	if err != nil {
+		s.opts.Stats.PutFailed()
+		fail(&p.Reply, err)
+	} else {
+		st.reply(&p.Reply, res)
+	}
+	p.Send()
+	return false
+}
+
+// PutDone implements store.Completion.
+func (st *sendState) PutDone(res store.PutResult) {
+	p := st.pending
+	st.pending = nil
+	if err := appender.Refusal(res.Status); err != nil {
+		st.send.opts.Stats.PutFailed()
+		fail(&p.Reply, err)
+	} else {
+		st.reply(&p.Reply, res)
+	}
+	p.Send()
+	st.send.states.Put(st)
+}
+
+func fail(reply *remoting.Reply, err error) {
+	reply.Code, reply.Remark = remoting.SystemError, err.Error()
+	if known, ok := err.(*remoting.Error); ok {
+		reply.Code, reply.Remark = known.Code, known.Remark
+	}
+}
+
+// reply writes what the client learns of a stored message. The queue is the one it chose even
+// when the message waits in a system queue, whose offset it is told: as the real broker does.
+func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
+	switch res.Status {
+	case store.FlushDiskTimeout:
+		reply.Code = remoting.FlushDiskTimeout
+	case store.FlushSlaveTimeout:
+		reply.Code = remoting.FlushSlaveTimeout
+	case store.SlaveNotAvailable:
+		reply.Code = remoting.SlaveNotAvailable
+	}
+	st.id = st.id[:0]
+	size := int64(res.Size)
+	if st.count == 1 {
+		st.id = message.AppendOffsetID(st.id, st.send.opts.StoreHost, res.CommitLogOffset)
+	} else {
+		size = 0
+		for i := range st.recs {
+			if i > 0 {
+				st.id = append(st.id, ',')
+			}
+			st.id = message.AppendOffsetID(st.id, st.send.opts.StoreHost, st.recs[i].CommitLogOffset)
+			size += int64(message.EncodedLen(&st.recs[i]))
+		}
+	}
+	reply.Ext.Bytes("msgId", st.id)
+	reply.Ext.Int("queueId", int64(st.queueID))
+	reply.Ext.Int("queueOffset", res.QueueOffset)
+	if len(st.uniqKey) > 0 {
+		reply.Ext.Bytes("transactionId", st.uniqKey)
+	}
+	st.send.opts.Stats.TopicCounters(st.topic).PutOK(st.count, size)
+}

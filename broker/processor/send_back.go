@@ -1,0 +1,118 @@
+package processor
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"strconv"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/stats"
+	"github.com/wheelmq/wheelmq/broker/subscription"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// firstRetryLevel is the delay level of a first retry that names none.
+const firstRetryLevel = 3
+
+// SendBack serves CONSUMER_SEND_MSG_BACK (36): a message that a consumer could not process
+// comes back after a delay, or goes to its group's dead letters when it has had its tries.
+type SendBack struct {
+	Topics    topicCreator
+	Groups    groupFinder
+	Appender  messageAppender
+	Store     store.Log
+	Stats     *stats.Service
+	StoreHost netip.AddrPort
+}
+
+// Routes returns the table rows.
+func (s *SendBack) Routes() []remoting.Route {
+	return []remoting.Route{{
+		Code: remoting.ConsumerSendMsgBack, Name: "CONSUMER_SEND_MSG_BACK", Class: remoting.Inline, Handler: s.sendBack,
+		Since: "3.0", Test: "broker/processor/send_test.go",
+	}}
+}
+
+func (s *SendBack) sendBack(ex *remoting.Exchange) error {
+	var req remoting.ConsumerSendMsgBackRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
+		return err
+	}
+	group := s.Groups.Find([]byte(req.Group))
+	if group == nil {
+		return remoting.Errorf(remoting.SubscriptionGroupNotExist, "subscription group not exist, %s%s", req.Group, faq)
+	}
+	if group.RetryQueueNums <= 0 {
+		return nil
+	}
+	slice, err := s.Store.Record(req.Offset, 0)
+	if err != nil {
+		return remoting.Errorf(remoting.SystemError, "look message by offset failed, %d", req.Offset)
+	}
+	defer slice.Release()
+	v, err := message.Parse(slice.Bytes)
+	if err != nil {
+		return remoting.Errorf(remoting.SystemError, "look message by offset failed, %d", req.Offset)
+	}
+	rec, err := s.copy(&v, &req, group)
+	if err != nil {
+		return err
+	}
+	if _, _, err := s.Appender.Put(rec, appender.FromBroker, nil); err != nil {
+		return err
+	}
+	s.Stats.GroupCounters([]byte(req.Group), v.Topic).SentBack()
+	return nil
+}
+
+// copy is the record that comes back.
+func (s *SendBack) copy(v *message.View, req *remoting.ConsumerSendMsgBackRequest, group *subscription.Config) (*message.Record, error) {
+	rec := &message.Record{
+		Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost, StoreHost: s.StoreHost,
+		ReconsumeTimes: v.ReconsumeTimes + 1, Body: v.Body,
+	}
+	props := message.PropertyCopyWithout(nil, v.Properties, changedBySendBack)
+	if _, ok := message.PropertyGet(v.Properties, message.PropertyRetryTopic); !ok {
+		props = message.PropertyAppend(props, message.PropertyRetryTopic, v.Topic)
+	}
+	if _, ok := message.PropertyGet(v.Properties, message.PropertyOriginMessageID); !ok {
+		props = message.PropertyAppend(props, message.PropertyOriginMessageID, message.AppendOffsetID(nil, v.StoreHost, v.CommitLogOffset))
+	}
+	rec.Properties = message.PropertyAppend(props, message.PropertyWait, "false")
+
+	maxTimes := group.RetryMaxTimes
+	if req.MaxReconsumeTimes >= 0 {
+		maxTimes = req.MaxReconsumeTimes
+	}
+	if v.ReconsumeTimes >= maxTimes || req.DelayLevel < 0 {
+		return rec, toDeadLetters(rec, s.Topics, group.GroupName)
+	}
+	level := req.DelayLevel
+	if level == 0 {
+		level = firstRetryLevel + v.ReconsumeTimes
+	}
+	rec.Properties = message.PropertyAppend(rec.Properties, message.PropertyDelay, strconv.Itoa(int(level)))
+	config := s.Topics.CreateRetry(message.PrefixRetry+group.GroupName, group.RetryQueueNums, topic.PermRead|topic.PermWrite)
+	if config == nil {
+		return nil, remoting.Errorf(remoting.SystemError, "topic[%s%s] not exist", message.PrefixRetry, group.GroupName)
+	}
+	if config.Perm&topic.PermWrite == 0 {
+		return nil, remoting.Errorf(remoting.NoPermission, "the topic[%s] sending message is forbidden", config.TopicName)
+	}
+	rec.Topic, rec.QueueID = config.TopicName, rand.Int32N(max(1, min(group.RetryQueueNums, config.WriteQueueNums)))
+	return rec, nil
+}
+
+// changedBySendBack names the properties that a copy sets anew or must not keep: a delay that
+// was served already would be served again.
+func changedBySendBack(name []byte) bool {
+	switch string(name) {
+	case message.PropertyDelay, message.PropertyWait, message.PropertyRealTopic, message.PropertyRealQueueID,
+		message.PropertyTimerDelaySec, message.PropertyTimerDelayMs, message.PropertyTimerDeliverMs:
+		return true
+	}
+	return false
+}

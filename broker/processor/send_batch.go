@@ -1,0 +1,80 @@
+package processor
+
+import (
+	"strconv"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// putBatch stores the messages of a batch with consecutive offsets, all or none. Nothing is
+// added to their properties, as on the real broker. A delay inside a batch, which the real
+// broker ignores, is refused.
+func (s *Send) putBatch(ex *remoting.Exchange, st *sendState, config *topic.Config) (bool, error) {
+	h := &st.header
+	if _, derived := topic.GroupOf(config.TopicName); derived || len(config.TopicName) > message.MaxTopicLength {
+		return false, remoting.Errorf(remoting.MessageIllegal, "batch request does not support retry group %s", config.TopicName)
+	}
+	if len(ex.Req.Body) > s.opts.MaxMessageSize {
+		return false, appender.Refusal(store.MessageIllegal)
+	}
+	if err := s.refuseInBatch(h.Properties); err != nil {
+		return false, err
+	}
+	st.found, st.uniqKey, st.recs = foundProperties{}, st.uniqKey[:0], st.recs[:0]
+	if wait, ok := message.PropertyGet(h.Properties, message.PropertyWait); ok {
+		st.found.noWait = string(wait) == "false"
+	}
+	for rest := ex.Req.Body; len(rest) > 0; {
+		var item message.BatchItem
+		var err error
+		if item, rest, err = message.NextInBatch(rest); err != nil {
+			return false, &remoting.Error{Code: remoting.MessageIllegal, Remark: "the batch is illegal: " + err.Error()}
+		}
+		if err := s.refuseInBatch(item.Properties); err != nil {
+			return false, err
+		}
+		st.recs = append(st.recs, message.Record{
+			Topic: config.TopicName, QueueID: st.queueID, Flag: item.Flag, SysFlag: h.SysFlag, BornTimestamp: h.BornTimestamp,
+			BornHost: ex.Conn.RemoteAddr(), StoreHost: s.opts.StoreHost, ReconsumeTimes: h.ReconsumeTimes,
+			Body: item.Body, Properties: item.Properties,
+		})
+	}
+	if key, ok := message.PropertyGet(st.recs[0].Properties, message.PropertyUniqKey); ok {
+		st.uniqKey = append(st.uniqKey, key...)
+	}
+	st.count = int64(len(st.recs))
+	if s.opts.SyncFlush && !st.found.noWait {
+		return s.putWaiting(ex, st, func() (store.PutResult, bool, error) {
+			return s.opts.Appender.PutBatch(st.recs, appender.FromClient, st)
+		}), nil
+	}
+	res, _, err := s.opts.Appender.PutBatch(st.recs, appender.FromClient, nil)
+	if err != nil {
+		return false, err
+	}
+	st.reply(&ex.Reply, res)
+	return false, nil
+}
+
+// refuseInBatch refuses properties that a batch cannot honour.
+func (s *Send) refuseInBatch(props []byte) error {
+	if v, ok := message.PropertyGet(props, message.PropertyDelay); ok {
+		if level, err := strconv.Atoi(string(v)); err != nil || level > 0 {
+			s.opts.Differences.Use(difference.BatchDelayRefused)
+			return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be delayed (DELAY=%s)", v)
+		}
+	}
+	if message.HasTimer(props) {
+		s.opts.Differences.Use(difference.BatchDelayRefused)
+		return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be delayed (TIMER_*)")
+	}
+	if v, ok := message.PropertyGet(props, message.PropertyTransactionPrepared); ok && string(v) == "true" {
+		return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be transactional")
+	}
+	return nil
+}

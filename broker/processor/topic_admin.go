@@ -1,0 +1,190 @@
+package processor
+
+import (
+	"strings"
+
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+type (
+	topicAdmin interface {
+		GetString(name string) *topic.Config
+		CheckChange(name string) error
+		Update(config topic.Config) (changed bool, err error)
+		Delete(name string) (bool, error)
+		Wrapper() remoting.TopicConfigWrapper
+		SystemNames() []string
+		All() []*topic.Config
+	}
+	topicData interface {
+		DeleteTopic(topic string) error
+	}
+	topicRows interface {
+		DeleteTopic(topic string)
+	}
+)
+
+// TopicAdmin serves UPDATE_AND_CREATE_TOPIC (17), UPDATE_AND_CREATE_TOPIC_LIST (18),
+// GET_ALL_TOPIC_CONFIG (21), DELETE_TOPIC_IN_BROKER (215), GET_SYSTEM_TOPIC_LIST_FROM_BROKER
+// (305) and GET_TOPIC_CONFIG (351). Paging fields of 21 are ignored: everything is answered.
+type TopicAdmin struct {
+	Topics topicAdmin
+	Data   topicData
+	// Rows are the tables that forget a deleted topic.
+	Rows        []topicRows
+	Differences *difference.Set
+}
+
+// Routes returns the table rows.
+func (a *TopicAdmin) Routes() []remoting.Route {
+	const test = "broker/processor/topic_admin_test.go"
+	return []remoting.Route{
+		{Code: remoting.UpdateAndCreateTopic, Name: "UPDATE_AND_CREATE_TOPIC", Class: remoting.Admin, Handler: a.update, Since: "3.0", Test: test},
+		{Code: remoting.UpdateAndCreateTopicList, Name: "UPDATE_AND_CREATE_TOPIC_LIST", Class: remoting.Admin, Handler: a.updateList, Since: "5.2", Test: test},
+		{Code: remoting.GetAllTopicConfig, Name: "GET_ALL_TOPIC_CONFIG", Class: remoting.Admin, Handler: a.all, Since: "3.0", Test: test},
+		{Code: remoting.DeleteTopicInBroker, Name: "DELETE_TOPIC_IN_BROKER", Class: remoting.Admin, Handler: a.delete, Since: "3.0", Test: test},
+		{Code: remoting.GetSystemTopicListFromBroker, Name: "GET_SYSTEM_TOPIC_LIST_FROM_BROKER", Class: remoting.Admin, Handler: a.system, Since: "3.0", Test: test},
+		{Code: remoting.GetTopicConfig, Name: "GET_TOPIC_CONFIG", Class: remoting.Admin, Handler: a.get, Since: "4.9", Test: test},
+	}
+}
+
+func (a *TopicAdmin) update(ex *remoting.Exchange) error {
+	var req remoting.CreateTopicRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
+		return err
+	}
+	attributes, err := parseAttributes(req.Attributes)
+	if err != nil {
+		return err
+	}
+	filter := req.TopicFilterType
+	if filter == "" {
+		filter = "SINGLE_TAG"
+	}
+	return a.put(topic.Config{
+		TopicName: req.Topic, ReadQueueNums: req.ReadQueueNums, WriteQueueNums: req.WriteQueueNums, Perm: req.Perm,
+		TopicFilterType: filter, TopicSysFlag: req.TopicSysFlag, Order: req.Order, Attributes: attributes,
+	})
+}
+
+func (a *TopicAdmin) put(config topic.Config) error {
+	if err := topic.ValidateName(config.TopicName); err != nil {
+		return err
+	}
+	if err := a.Topics.CheckChange(config.TopicName); err != nil {
+		return err
+	}
+	if config.ReadQueueNums < 0 || config.WriteQueueNums < 0 {
+		return remoting.Errorf(remoting.InvalidParameter, "topic %s: the numbers of queues must not be negative", config.TopicName)
+	}
+	_, err := a.Topics.Update(config)
+	return err
+}
+
+// topicAttributes are the attributes that this server stores, with the values it takes; nil
+// takes any.
+var topicAttributes = map[string][]string{
+	"message.type":   {"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED", "PRIORITY"},
+	"queue.type":     {"SimpleCQ"},
+	"cleanup.policy": {"DELETE"},
+	"reserve.time":   nil,
+}
+
+// parseAttributes reads "+key=value,-key". An attribute that has no effect here is refused.
+func parseAttributes(text string) (map[string]string, error) {
+	attributes := make(map[string]string)
+	for item := range strings.SplitSeq(text, ",") {
+		if item == "" {
+			continue
+		}
+		if item[0] != '+' && item[0] != '-' {
+			return nil, remoting.Errorf(remoting.SystemError, "kv string format wrong: %s", item)
+		}
+		key, value, _ := strings.Cut(item[1:], "=")
+		allowed, known := topicAttributes[key]
+		if !known {
+			return nil, remoting.Errorf(remoting.SystemError, "unsupported key: %s", key)
+		}
+		if item[0] == '-' {
+			continue
+		}
+		if allowed != nil && !contains(allowed, value) {
+			return nil, remoting.Errorf(remoting.SystemError, "value %s of attribute %s is not supported", value, key)
+		}
+		attributes[key] = value
+	}
+	return attributes, nil
+}
+
+func contains(list []string, value string) bool {
+	for _, v := range list {
+		if strings.EqualFold(v, value) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *TopicAdmin) updateList(ex *remoting.Exchange) error {
+	var body struct {
+		TopicConfigList []topic.Config `json:"topicConfigList"`
+	}
+	if err := decodeBody(ex, &body); err != nil {
+		return err
+	}
+	for _, config := range body.TopicConfigList {
+		before := a.Topics.GetString(config.TopicName)
+		if err := a.put(config); err != nil {
+			return err
+		}
+		if before != nil && before == a.Topics.GetString(config.TopicName) {
+			a.Differences.Use(difference.BatchTopicListApplied)
+		}
+	}
+	return nil
+}
+
+func (a *TopicAdmin) delete(ex *remoting.Exchange) error {
+	var req remoting.DeleteTopicRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
+		return err
+	}
+	if strings.TrimSpace(req.Topic) == "" {
+		return remoting.Errorf(remoting.InvalidParameter, "The specified topic is blank.")
+	}
+	if err := a.Topics.CheckChange(req.Topic); err != nil {
+		return err
+	}
+	existed, err := a.Topics.Delete(req.Topic)
+	if err != nil || !existed {
+		return err
+	}
+	for _, rows := range a.Rows {
+		rows.DeleteTopic(req.Topic)
+	}
+	return a.Data.DeleteTopic(req.Topic)
+}
+
+func (a *TopicAdmin) get(ex *remoting.Exchange) error {
+	var req remoting.GetTopicConfigRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
+		return err
+	}
+	config := a.Topics.GetString(req.Topic)
+	if config == nil {
+		return remoting.Errorf(remoting.TopicNotExist, "No topic in this broker. topic: %s", req.Topic)
+	}
+	return encodeBody(ex, config)
+}
+
+func (a *TopicAdmin) all(ex *remoting.Exchange) error {
+	wrapper := a.Topics.Wrapper()
+	ex.Reply.Ext.Int("totalTopicNum", int64(len(wrapper.TopicConfigTable)))
+	return encodeBody(ex, wrapper)
+}
+
+func (a *TopicAdmin) system(ex *remoting.Exchange) error {
+	return encodeBody(ex, remoting.TopicList{TopicList: a.Topics.SystemNames()})
+}
