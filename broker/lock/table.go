@@ -3,6 +3,8 @@ package lock
 import (
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/wheelmq/wheelmq/clock"
 )
 
@@ -34,6 +36,13 @@ type Table struct {
 // NewTable returns an empty table on the wire clock.
 func NewTable(wire clock.Clock) *Table {
 	return &Table{wire: wire, groups: make(map[string]map[Queue]held)}
+}
+
+// Register puts the number of held locks into the instance's metrics.
+func (t *Table) Register(metrics prometheus.Registerer) error {
+	return metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "wheelmq_queue_locks", Help: "Queues locked by orderly consumers.",
+	}, func() float64 { return float64(t.Len()) }))
 }
 
 // Lock takes or renews those of queues that no other client holds and returns the ones
