@@ -11,7 +11,6 @@ import (
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/processor"
-	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
@@ -99,7 +98,7 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 		&processor.TopicStats{BrokerName: "broker-a", Topics: l.topics, Store: l.store, Stats: l.stats},
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
 			Stats: l.stats, Store: l.store, Wire: l.wire, CommitLogDir: "/",
-			Delays: func() []schedule.LevelOffset { return []schedule.LevelOffset{{Level: 18, Delivered: 0, Max: 2}} },
+			Delays: func() []processor.LevelProgress { return []processor.LevelProgress{{Level: 18, Delivered: 0, Max: 2}} },
 		}),
 	} {
 		l.routes = append(l.routes, family.Routes()...)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
@@ -22,6 +21,12 @@ type Pool struct {
 	HeadWaitMs int64 // how long the first one waits
 }
 
+// LevelProgress is how far one delay level is delivered.
+type LevelProgress struct {
+	Level          int
+	Delivered, Max int64 // queue offsets
+}
+
 // RuntimeInfoOptions are what the broker's own state is made of. Only the first group is
 // required.
 type RuntimeInfoOptions struct {
@@ -30,8 +35,8 @@ type RuntimeInfoOptions struct {
 	Wire  clock.Clock
 
 	CommitLogDir string // of which the disk is shown
-	// Delays returns the delay levels that have had a message.
-	Delays func() []schedule.LevelOffset
+	// Delays returns the levels that have an offset.
+	Delays func() []LevelProgress
 	// Pools returns the worker pools by class. Sends run on the event loop and never wait.
 	Pools func() map[remoting.Class]Pool
 	// Unflushed is the bytes of the log that are not on disk yet.
@@ -92,7 +97,7 @@ func (r *RuntimeInfo) table() map[string]string {
 	r.addPools(t)
 	if r.opts.Delays != nil {
 		for _, level := range r.opts.Delays() {
-			t["scheduleMessageOffset_"+decimal(level.Level)] = fmt.Sprintf("%d,%d", level.Delivered, level.Max)
+			t["scheduleMessageOffset_"+strconv.Itoa(level.Level)] = fmt.Sprintf("%d,%d", level.Delivered, level.Max)
 		}
 	}
 	return t
