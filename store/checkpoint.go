@@ -25,12 +25,15 @@ type meta struct {
 	// fewer at the next start mean that some were lost, and all are rebuilt.
 	Queues int   `json:"queues"`
 	Units  int64 `json:"units"`
+	// Deleted names deleted topics and where the log ended then: their records below it are
+	// not dispatched again.
+	Deleted map[string]int64 `json:"deleted,omitempty"`
 }
 
 func (s *Store) loadMeta() error {
 	b, err := s.fs.ReadFile(metaFile)
 	if errors.Is(err, region.ErrNotExist) {
-		s.meta = meta{Epoch: newEpoch()}
+		s.meta = meta{Epoch: newEpoch(), Units: -1}
 		return nil
 	}
 	if err != nil {
@@ -56,23 +59,36 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	be.PutUint64(b[40:], uint64(end))
 	queues, units := s.countUnits()
 	s.meta.Queues, s.meta.Units = queues, units
+	for topic, at := range s.meta.Deleted {
+		if at <= s.log.min() {
+			delete(s.meta.Deleted, topic)
+		}
+	}
+	if err := s.saveMeta(); err != nil {
+		return err
+	}
+	if err := s.fs.WriteFile(checkpointFile, b); err != nil {
+		return err
+	}
+	s.checkpointed.Store(end)
+	return nil
+}
+
+// saveMeta writes the file. Caller holds flushMu.
+func (s *Store) saveMeta() error {
 	m, err := json.Marshal(s.meta)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if err := s.fs.WriteFile(metaFile, m); err != nil {
-		return err
-	}
-	return s.fs.WriteFile(checkpointFile, b)
+	return s.fs.WriteFile(metaFile, m)
 }
 
-// countUnits is called when the units counted are durable already: it may count more, which
-// recovery dispatches again at worst.
+// countUnits counts the queues that hold something and their durable units.
 func (s *Store) countUnits() (queues int, units int64) {
 	for _, q := range s.queues.all() {
-		if n := q.Max(); n > 0 {
+		if q.synced > 0 {
 			queues++
-			units += n
+			units += q.synced
 		}
 	}
 	return queues, units
@@ -87,7 +103,14 @@ func (s *Store) checkpointOffset() int64 {
 	return int64(binary.BigEndian.Uint64(b[40:]))
 }
 
+// markRunning leaves a checkpoint of the recovered state, whose log and queues are durable.
 func (s *Store) markRunning() error {
+	s.published.Store(s.log.end.Load())
+	for _, q := range s.queues.all() {
+		if err := q.sync(); err != nil {
+			return err
+		}
+	}
 	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil {
 		return err
 	}

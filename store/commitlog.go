@@ -60,12 +60,20 @@ type commitLog struct {
 
 	next chan *logFile // a file prepared ahead
 	want chan int64    // start offset of the file to prepare
+
+	named   atomic.Int64 // start of the last file whose name is durable, plus one
+	warm    atomic.Int64 // prefaulted below
+	prewarm chan int64   // asks to prefault from an offset on
 }
+
+// warmWindow is how far ahead of the end pages are made writable. First touches cost more
+// than all else of an append, so they are kept out of the append lock.
+const warmWindow = 4 << 20
 
 func logFileName(start int64) string { return fmt.Sprintf("%s/%020d", commitLogDir, start) }
 
 func newCommitLog(fs region.FS, fileSize int) *commitLog {
-	l := &commitLog{fs: fs, fileSize: int64(fileSize), next: make(chan *logFile, 1), want: make(chan int64, 1)}
+	l := &commitLog{fs: fs, fileSize: int64(fileSize), next: make(chan *logFile, 1), want: make(chan int64, 1), prewarm: make(chan int64, 1)}
 	l.files.Store(&[]*logFile{})
 	return l
 }
@@ -157,12 +165,20 @@ func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 
 // roll makes the file at start the last one, taking the prepared one when there is one.
 func (l *commitLog) roll(start int64) (*logFile, error) {
-	var f *logFile
+	// A file that was prepared before a clean end was loaded with the others.
+	f := l.file(start)
+	if f != nil {
+		return f, nil
+	}
 	select {
 	case f = <-l.next:
 	default:
 	}
-	if f == nil || f.start != start {
+	if f != nil && f.start != start {
+		f.drop()
+		f = nil
+	}
+	if f == nil {
 		r, err := l.fs.Open(logFileName(start), int(l.fileSize))
 		if err != nil {
 			return nil, err
@@ -176,7 +192,14 @@ func (l *commitLog) roll(start int64) (*logFile, error) {
 }
 
 // prepareAhead asks for the next file when the current one is half full.
+// Pages are asked for when half of the window is used up.
 func (l *commitLog) prepareAhead(f *logFile, at int64) {
+	if f.start+at+warmWindow/2 > l.warm.Load() {
+		select {
+		case l.prewarm <- f.start + at:
+		default:
+		}
+	}
 	if at < l.fileSize/2 || len(l.next) > 0 || len(l.want) > 0 {
 		return
 	}
@@ -203,6 +226,28 @@ func (l *commitLog) prepare(start int64) {
 	}
 }
 
+// prefault warms the window that begins at an offset.
+func (l *commitLog) prefault(from int64) {
+	f := l.file(from)
+	if f == nil || !f.hold() {
+		return
+	}
+	defer f.drop()
+	to := min(from+warmWindow, f.start+l.fileSize)
+	lo := from
+	if warm := l.warm.Load(); warm > from && warm < f.start+l.fileSize {
+		lo = warm
+	}
+	if lo < to {
+		f.region.Prefault(int(lo-f.start), int(to-f.start))
+	}
+	if end := f.start + l.fileSize; to == end {
+		// Nothing is left to warm in this file; the next one asks again.
+		to = end + warmWindow/2
+	}
+	l.warm.Store(to)
+}
+
 // sync makes everything below to durable.
 func (l *commitLog) sync(to int64) error {
 	from := l.flushed.Load()
@@ -214,9 +259,15 @@ func (l *commitLog) sync(to int64) error {
 		if err := f.region.Sync(int(lo), int(hi)); err != nil {
 			return err
 		}
+		if f.start >= l.named.Load() {
+			if err := l.fs.SyncDir(commitLogDir); err != nil {
+				return err
+			}
+			l.named.Store(f.start + 1)
+		}
 	}
-	if to > from {
-		l.flushed.Store(to)
+	for to > from && !l.flushed.CompareAndSwap(from, to) {
+		from = l.flushed.Load()
 	}
 	return nil
 }
@@ -234,8 +285,10 @@ func (l *commitLog) cut(end int64) error {
 			}
 			continue
 		}
-		if from := end - f.start; from >= 0 && from < l.fileSize {
-			clearDirty(f.b[from:])
+		if from := end - f.start; from >= 0 && from < l.fileSize && clearDirty(f.b[from:]) {
+			if err := f.region.Sync(int(from), int(l.fileSize)); err != nil {
+				return err
+			}
 		}
 		keep = append(keep, f)
 	}
@@ -244,19 +297,22 @@ func (l *commitLog) cut(end int64) error {
 	return nil
 }
 
-// clearDirty zeroes b without touching pages that are zero already.
-func clearDirty(b []byte) {
+// clearDirty zeroes b without touching pages that are zero already, and tells whether any
+// was not.
+func clearDirty(b []byte) (dirty bool) {
 	const page = 4096
 	for len(b) > 0 {
 		n := min(page, len(b))
 		for _, c := range b[:n] {
 			if c != 0 {
 				clear(b[:n])
+				dirty = true
 				break
 			}
 		}
 		b = b[n:]
 	}
+	return dirty
 }
 
 func (l *commitLog) close() {

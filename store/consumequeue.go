@@ -27,12 +27,16 @@ type ConsumeQueue struct {
 	fs       region.FS
 	fileSize int64 // bytes
 
-	mu    sync.Mutex // guards changes of files
+	// gate keeps the files mapped for readers and syncs; closing takes it whole.
+	gate  sync.RWMutex
+	gone  bool // closed; guarded by gate
 	files atomic.Pointer[[]*queueFile]
 	min   atomic.Int64 // first readable unit
 	max   atomic.Int64 // next unit to be published
 	next  int64        // next unit to be assigned; guarded by the append lock
 	dirty atomic.Bool
+
+	synced int64 // units below are durable; belongs to the flusher
 }
 
 type queueFile struct {
@@ -64,6 +68,8 @@ func (q *ConsumeQueue) Max() int64 { return q.max.Load() }
 
 // Unit returns the unit at an offset, and false outside of [Min, Max).
 func (q *ConsumeQueue) Unit(offset int64) (Unit, bool) {
+	q.gate.RLock()
+	defer q.gate.RUnlock()
 	if offset < q.Min() || offset >= q.Max() {
 		return Unit{}, false
 	}
@@ -77,6 +83,8 @@ func (q *ConsumeQueue) Unit(offset int64) (Unit, bool) {
 // Units reads units from an offset on into dst, as many as it holds or up to Max, and returns
 // how many. An offset outside of [Min, Max) reads none; a file that is missing is an error.
 func (q *ConsumeQueue) Units(offset int64, dst []Unit) (int, error) {
+	q.gate.RLock()
+	defer q.gate.RUnlock()
 	n, end := 0, q.Max()
 	if offset < q.Min() {
 		return 0, nil
@@ -114,10 +122,31 @@ func (q *ConsumeQueue) bytes(offset int64) []byte {
 	return files[i].b[from : from+unitSize]
 }
 
+// ensure makes room for the next n units, so that publishing them cannot fail.
+func (q *ConsumeQueue) ensure(n int) error {
+	// Files are many records long: the first and the last unit tell.
+	perFile := q.fileSize / unitSize
+	for offset, end := q.next, q.next+int64(n); offset < end; offset += perFile {
+		if err := q.room(offset); err != nil {
+			return err
+		}
+	}
+	return q.room(q.next + int64(n) - 1)
+}
+
+func (q *ConsumeQueue) room(offset int64) error {
+	if q.bytes(offset) != nil {
+		return nil
+	}
+	return q.grow(offset)
+}
+
 // put publishes the unit at offset. Offsets below max are ignored, which makes dispatching
 // again harmless; a gap is filled.
 func (q *ConsumeQueue) put(offset int64, u Unit) error {
-	if offset < q.max.Load() {
+	q.gate.RLock()
+	defer q.gate.RUnlock()
+	if q.gone || offset < q.max.Load() {
 		return nil
 	}
 	if len(*q.files.Load()) == 0 && offset > 0 {
@@ -139,13 +168,10 @@ func (q *ConsumeQueue) put(offset int64, u Unit) error {
 }
 
 func (q *ConsumeQueue) write(offset int64, u Unit) error {
-	b := q.bytes(offset)
-	if b == nil {
-		if err := q.grow(offset); err != nil {
-			return err
-		}
-		b = q.bytes(offset)
+	if err := q.room(offset); err != nil {
+		return err
 	}
+	b := q.bytes(offset)
 	binary.BigEndian.PutUint64(b, uint64(u.CommitLogOffset))
 	binary.BigEndian.PutUint32(b[8:], uint32(u.Size))
 	binary.BigEndian.PutUint64(b[12:], uint64(u.TagsCode))
@@ -155,8 +181,6 @@ func (q *ConsumeQueue) write(offset int64, u Unit) error {
 // grow maps the file for offset. The first file of a queue that begins later is filled up
 // to its first unit.
 func (q *ConsumeQueue) grow(offset int64) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	at := offset * unitSize
 	start := at - at%q.fileSize
 	r, err := q.fs.Open(fmt.Sprintf("%s/%020d", q.dir, start), int(q.fileSize))
@@ -205,27 +229,56 @@ func (q *ConsumeQueue) load() error {
 		q.findEnds(files)
 	}
 	q.next = q.max.Load()
+	q.dirty.Store(len(files) > 0)
 	return nil
 }
 
+// findEnds walks over the last three files: after a power cut a page in the middle may lack
+// while a later one is there, and what follows the gap is dispatched again.
 func (q *ConsumeQueue) findEnds(files []*queueFile) {
-	first, last := files[0], files[len(files)-1]
-	lo := first.start / unitSize
+	lo := files[0].start / unitSize
 	for at := int64(0); at < q.fileSize; at += unitSize {
-		if u := decodeUnit(first.b[at:]); u.CommitLogOffset != 0 || u.Size != fillerSize {
+		if u := decodeUnit(files[0].b[at:]); u.CommitLogOffset != 0 || u.Size != fillerSize {
 			break
 		}
 		lo++
 	}
-	hi := last.start / unitSize
-	for at := int64(0); at < q.fileSize; at += unitSize {
-		if decodeUnit(last.b[at:]).Size <= 0 {
-			break
+	tail := files[max(0, len(files)-3):]
+	hi := tail[0].start / unitSize
+walk:
+	for _, f := range tail {
+		for at := int64(0); at < q.fileSize; at += unitSize {
+			if decodeUnit(f.b[at:]).Size <= 0 {
+				break walk
+			}
+			hi++
 		}
-		hi++
 	}
 	q.min.Store(min(lo, hi))
 	q.max.Store(hi)
+}
+
+// SetMin moves the first readable offset forward, units. It never moves back.
+func (q *ConsumeQueue) SetMin(offset int64) {
+	for old := q.min.Load(); offset > old && offset <= q.max.Load(); old = q.min.Load() {
+		if q.min.CompareAndSwap(old, offset) {
+			return
+		}
+	}
+}
+
+// raiseMin makes the first unit whose record is in the log the first readable one.
+func (q *ConsumeQueue) raiseMin(logMin int64) {
+	lo, hi := q.Min(), q.Max()
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if u, ok := q.Unit(mid); ok && u.CommitLogOffset < logMin {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	q.SetMin(lo)
 }
 
 // cut drops units whose records end past the recovered log.
@@ -238,28 +291,49 @@ func (q *ConsumeQueue) cut(logEnd int64) {
 		}
 		clear(b)
 		q.dirty.Store(true)
+		q.synced = min(q.synced, at-1)
 	}
 	q.max.Store(at)
 	q.next = at
 }
 
+// sync makes the units that are published durable. It belongs to one goroutine at a time.
 func (q *ConsumeQueue) sync() error {
 	if !q.dirty.Swap(false) {
 		return nil
 	}
-	// Only the last two files can have been written to since the last time.
-	files := *q.files.Load()
-	for _, f := range files[max(0, len(files)-2):] {
-		if err := f.region.Sync(0, len(f.b)); err != nil {
+	q.gate.RLock()
+	defer q.gate.RUnlock()
+	if q.gone {
+		return nil
+	}
+	from, to := q.synced*unitSize, q.Max()*unitSize
+	for _, f := range *q.files.Load() {
+		lo, hi := max(from-f.start, 0), min(to-f.start, q.fileSize)
+		if hi <= lo {
+			continue
+		}
+		if err := f.region.Sync(int(lo), int(hi)); err != nil {
 			q.dirty.Store(true)
 			return err
 		}
 	}
+	q.synced = to / unitSize
 	return nil
 }
 
+// close unmaps the files once nobody reads them. The queue is empty for ever after.
 func (q *ConsumeQueue) close() {
-	for _, f := range *q.files.Load() {
+	q.gate.Lock()
+	defer q.gate.Unlock()
+	if q.gone {
+		return
+	}
+	q.gone = true
+	files := *q.files.Load()
+	q.files.Store(&[]*queueFile{})
+	q.max.Store(q.min.Load())
+	for _, f := range files {
 		// Unmapping a valid mapping fails only by a programmer's error; nothing is lost.
 		_ = f.region.Close()
 	}

@@ -1,40 +1,70 @@
 package store
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// prepareLoop opens the next log file before it is needed.
-func (s *Store) prepareLoop() {
+// pageSize is the unit of flushCommitLogLeastPages, bytes.
+const pageSize = 4096
+
+// aheadLoop does what an append would have to wait for: it opens the next log file and
+// touches the pages that are written next.
+func (s *Store) aheadLoop() {
 	defer s.wg.Done()
 	for {
 		select {
 		case start := <-s.log.want:
 			s.log.prepare(start)
+		case from := <-s.log.prewarm:
+			s.log.prefault(from)
 		case <-s.stop:
 			return
 		}
 	}
 }
 
-// flushLoop makes the log durable every FlushIntervalMs while it is written to, and sleeps
-// otherwise no shorter.
+func (s *Store) wakeFlush() {
+	if s.asleep.Load() && s.asleep.CompareAndSwap(true, false) {
+		s.dirty <- struct{}{}
+	}
+}
+
+// flushLoop syncs the log every FlushIntervalMs and writes a checkpoint every
+// FlushThoroughMs while there is something to; it sleeps when everything is durable.
 func (s *Store) flushLoop() {
 	defer s.wg.Done()
 	timer := s.opts.Clock.NewTimer()
 	defer timer.Disarm()
 	for {
-		timer.Arm(s.opts.Clock.NowMillis() + s.opts.FlushIntervalMs)
+		s.asleep.Store(true)
+		if s.checkpointed.Load() != s.log.end.Load() {
+			s.wakeFlush()
+		}
 		select {
-		case <-timer.C():
+		case <-s.dirty:
 		case <-s.stop:
 			return
 		}
-		if s.log.flushed.Load() == s.log.end.Load() {
-			continue
-		}
-		if err := s.flush(); err != nil {
-			s.breakDown(err)
+		thorough := s.opts.Clock.NowMillis() + s.opts.FlushThoroughMs
+		for clean := false; !clean; {
+			timer.Arm(s.opts.Clock.NowMillis() + s.opts.FlushIntervalMs)
+			select {
+			case <-timer.C():
+			case <-s.stop:
+				return
+			}
+			if s.broken.Load() != nil {
+				return
+			}
+			var err error
+			if s.opts.Clock.NowMillis() >= thorough {
+				err = s.flush()
+				clean = true
+			} else if end := s.log.end.Load(); end-s.log.flushed.Load() >= int64(s.opts.FlushLeastPages)*pageSize {
+				err = s.log.sync(end)
+			}
+			if err != nil {
+				s.breakDown(err)
+				return
+			}
 		}
 	}
 }
@@ -42,12 +72,11 @@ func (s *Store) flushLoop() {
 // flush makes everything durable in the order that recovery relies on: the log up to X, the
 // queues after it, then a checkpoint that names X.
 func (s *Store) flush() error {
+	s.flushMu.Lock()
+	defer s.flushMu.Unlock()
 	s.mu.Lock()
-	end, stamp := s.log.end.Load(), s.lastStamp
-	if s.opts.SyncFlush && len(s.pending) > 0 {
-		// What is not published yet has no unit; the checkpoint must not pass it.
-		end = s.pending[0].unit.CommitLogOffset
-	}
+	// What is not published has no unit yet: the checkpoint must not pass it.
+	end, stamp := s.published.Load(), s.lastStamp
 	s.mu.Unlock()
 	if err := s.log.sync(end); err != nil {
 		return err
@@ -73,6 +102,7 @@ func (s *Store) wakeCommit() {
 	case s.wake <- struct{}{}:
 	default:
 	}
+	s.wakeFlush()
 }
 
 // commitLoop is the group commit of SYNC_FLUSH.
@@ -88,34 +118,43 @@ func (s *Store) commitLoop() {
 	}
 }
 
-// commit makes what is pending durable, publishes it and tells who waits.
+// commit makes what is pending durable, publishes it and tells who waits. After a failure
+// nothing is tried again: a second sync may succeed without having written anything.
 func (s *Store) commit() {
 	s.mu.Lock()
 	group, end := s.pending, s.log.end.Load()
-	s.pending = nil
+	s.pending = s.committing[:0]
 	s.mu.Unlock()
 	if len(group) == 0 {
 		return
 	}
-	err := s.log.sync(end)
-	if err != nil {
-		s.breakDown(err)
+	err := s.Writable()
+	if err == nil {
+		if err = s.log.sync(end); err != nil {
+			s.breakDown(err)
+		}
 	}
-	for _, w := range group {
-		if err == nil {
-			if e := w.queue.put(w.offset, w.unit); e != nil {
-				s.breakDown(e)
-				err = e
-			}
+	for i := range group {
+		s.conclude(&group[i], err)
+	}
+	clear(group)
+	s.committing = group
+}
+
+func (s *Store) conclude(w *waiting, err error) {
+	if err != nil {
+		w.result.Status = ServiceNotAvailable
+	} else {
+		if w.queue != nil {
+			// The put made the room: nothing is left to fail.
+			_ = w.queue.put(w.offset, w.unit)
 		}
-		if w.done != nil {
-			if err != nil {
-				w.result.Status = ServiceNotAvailable
-			}
-			w.done.PutDone(w.result)
-		}
-		if err == nil {
-			s.arrived(w.queue, w.offset, w.unit.TagsCode)
-		}
+		s.published.Store(w.unit.CommitLogOffset + int64(w.unit.Size))
+	}
+	if w.done != nil {
+		w.done.PutDone(w.result)
+	}
+	if err == nil && w.queue != nil {
+		s.notify(w.queue, w.offset, w.unit.TagsCode)
 	}
 }

@@ -26,12 +26,16 @@ type Options struct {
 	// is ignored.
 	Dir    string
 	Memory *region.Memory
+	// FS replaces both: a directory tree of the caller's, which nobody locks.
+	FS region.FS
 
 	CommitLogFileSize    int // mappedFileSizeCommitLog, bytes
 	ConsumeQueueFileSize int // mappedFileSizeConsumeQueue, bytes; a multiple of 20
 	MaxMessageSize       int // maxMessageSize, bytes of body
 	SyncFlush            bool
-	FlushIntervalMs      int64 // between flushes of a log that is written to; 500
+	FlushIntervalMs      int64 // flushIntervalCommitLog: between syncs of a log that is written to; 500
+	FlushLeastPages      int   // flushCommitLogLeastPages: fewer dirty pages wait for the thorough flush; 0: none waits
+	FlushThoroughMs      int64 // flushCommitLogThoroughInterval: between checkpoints, which sync queues too; 10,000
 
 	StoreHost netip.AddrPort // of records that bring none
 	Clock     clock.Clock
@@ -55,6 +59,9 @@ func (o *Options) setDefaults() error {
 	}
 	if o.FlushIntervalMs == 0 {
 		o.FlushIntervalMs = 500
+	}
+	if o.FlushThoroughMs == 0 {
+		o.FlushThoroughMs = 10_000
 	}
 	if o.ConsumeQueueFileSize <= 0 {
 		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)

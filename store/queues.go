@@ -3,6 +3,7 @@ package store
 import (
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/wheelmq/wheelmq/store/region"
@@ -14,43 +15,57 @@ type queueTable struct {
 	fileSize int
 
 	mu     sync.RWMutex // guards topics
-	topics map[string][]*ConsumeQueue
+	topics map[string]map[int32]*ConsumeQueue
 }
 
 func newQueueTable(fs region.FS, fileSize int) *queueTable {
-	return &queueTable{fs: fs, fileSize: fileSize, topics: make(map[string][]*ConsumeQueue)}
+	return &queueTable{fs: fs, fileSize: fileSize, topics: make(map[string]map[int32]*ConsumeQueue)}
 }
 
 // find returns a queue that exists, or nil.
 func (t *queueTable) find(topic []byte, queueID int32) *ConsumeQueue {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	queues := t.topics[string(topic)]
-	if queueID < 0 || int(queueID) >= len(queues) {
-		return nil
-	}
-	return queues[queueID]
+	return t.topics[string(topic)][queueID]
 }
 
 // findOrCreate returns a queue, making it when needed.
 func (t *queueTable) findOrCreate(topic string, queueID int32) *ConsumeQueue {
 	t.mu.RLock()
-	if queues := t.topics[topic]; int(queueID) < len(queues) && queues[queueID] != nil {
-		t.mu.RUnlock()
-		return queues[queueID]
-	}
+	q := t.topics[topic][queueID]
 	t.mu.RUnlock()
+	if q != nil {
+		return q
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	queues := t.topics[topic]
-	for int(queueID) >= len(queues) {
-		queues = append(queues, nil)
+	if queues == nil {
+		queues = make(map[int32]*ConsumeQueue)
+		// The caller's topic may alias a frame's buffer.
+		t.topics[strings.Clone(topic)] = queues
 	}
-	if queues[queueID] == nil {
-		queues[queueID] = newConsumeQueue(t.fs, topic, queueID, t.fileSize)
+	if q = queues[queueID]; q == nil {
+		q = newConsumeQueue(t.fs, strings.Clone(topic), queueID, t.fileSize)
+		queues[queueID] = q
 	}
-	t.topics[topic] = queues
-	return queues[queueID]
+	return q
+}
+
+// of returns a topic's queues, by number.
+func (t *queueTable) of(topic string) []*ConsumeQueue {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return ordered(t.topics[topic])
+}
+
+func ordered(queues map[int32]*ConsumeQueue) []*ConsumeQueue {
+	list := make([]*ConsumeQueue, 0, len(queues))
+	for _, q := range queues {
+		list = append(list, q)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].queueID < list[j].queueID })
+	return list
 }
 
 // all returns every queue, ordered.
@@ -64,11 +79,7 @@ func (t *queueTable) all() []*ConsumeQueue {
 	sort.Strings(names)
 	var list []*ConsumeQueue
 	for _, name := range names {
-		for _, q := range t.topics[name] {
-			if q != nil {
-				list = append(list, q)
-			}
-		}
+		list = append(list, ordered(t.topics[name])...)
 	}
 	return list
 }
@@ -89,18 +100,26 @@ func (t *queueTable) load() error {
 			if err != nil || n < 0 || !id.Dir {
 				continue
 			}
-			if err := t.findOrCreate(topic.Name, int32(n)).load(); err != nil {
+			q := t.findOrCreate(topic.Name, int32(n))
+			if err := q.load(); err != nil {
 				return err
 			}
+			// New queues of an existing store are like its others.
+			t.fileSize = int(q.fileSize)
 		}
 	}
 	return nil
 }
 
+// remove forgets a topic's queues and deletes their files. Caller holds Store.mu, so that no
+// record is on its way into them.
 func (t *queueTable) remove(topic string) error {
 	t.mu.Lock()
+	queues := t.topics[topic]
 	delete(t.topics, topic)
 	t.mu.Unlock()
-	// The mappings stay until the process ends: a reader may still hold a queue.
+	for _, q := range queues {
+		q.close()
+	}
 	return t.fs.Remove(consumeQueueDir + "/" + topic)
 }

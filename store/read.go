@@ -9,7 +9,7 @@ import (
 
 // Record implements Log.
 func (s *Store) Record(offset int64, size int32) (Slice, error) {
-	end := s.log.end.Load()
+	end := s.readable()
 	if offset < s.log.min() || offset >= end {
 		return Slice{}, fmt.Errorf("store: log offset %d is outside of [%d, %d)", offset, s.log.min(), end)
 	}
@@ -31,6 +31,14 @@ func (s *Store) Record(offset int64, size int32) (Slice, error) {
 		return Slice{}, fmt.Errorf("store: %d bytes at log offset %d go past the end", size, offset)
 	}
 	return Slice{Bytes: rest[:size:size], release: f.release}, nil
+}
+
+// readable is the end of what may be shown: under SYNC_FLUSH only what is durable.
+func (s *Store) readable() int64 {
+	if s.opts.SyncFlush {
+		return s.log.flushed.Load()
+	}
+	return s.log.end.Load()
 }
 
 // looksLikeRecord checks that a record starts at b whose own offset is the one asked for.

@@ -10,87 +10,158 @@ import (
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
+// maxGap is the longest run of missing units that recovery fills, units. A record that
+// claims to be farther ahead in its queue is damaged: only its body has a CRC.
+const maxGap = 10_000_000
+
+// recovery is one pass over the log's tail.
+type recovery struct {
+	s *Store
+	// sound is the offset below which log and queues were durable once: what is unreadable
+	// there is damage, not the end.
+	sound int64
+	// dispatch is the offset from which records may lack in their queues.
+	dispatch int64
+	records  int
+}
+
 // recover finds the end of the log, dispatches again what queues may lack, and cuts
 // everything that goes past the end. Doing it twice changes nothing.
 func (s *Store) recover() error {
-	files := *s.log.files.Load()
-	if len(files) == 0 {
+	if len(*s.log.files.Load()) == 0 {
 		return s.cutQueues(0)
 	}
 	_, err := s.fs.ReadFile(abortFile)
 	clean := errors.Is(err, region.ErrNotExist)
-	start := s.recoverFrom()
-	end, records, err := s.scan(start)
+	r, start := s.planRecovery()
+	end, err := r.scan(start)
 	if err != nil {
 		return err
 	}
-	if !clean || records > 0 {
-		s.opts.Log.WithFields(logrus.Fields{"from": start, "end": end, "records": records, "clean": clean}).
+	if !clean || r.records > 0 {
+		s.opts.Log.WithFields(logrus.Fields{"from": start, "end": end, "records": r.records, "clean": clean}).
 			Info("recovered the CommitLog")
 	}
-	if err := s.log.cut(end); err != nil {
-		return err
+	if !clean || end != r.sound {
+		if err := s.log.cut(end); err != nil {
+			return err
+		}
 	}
+	s.log.end.Store(end)
 	if err := s.cutQueues(end); err != nil {
 		return err
 	}
-	if err := s.log.sync(end); err != nil {
-		return err
-	}
-	return nil
+	// What is below the scanned files was durable when the checkpoint was written.
+	s.log.flushed.Store(start)
+	return s.log.sync(end)
 }
 
-// recoverFrom is where scanning begins: at the start of the file of the checkpoint, or of
-// the log when queues are missing.
-func (s *Store) recoverFrom() int64 {
-	queues, units := s.countUnits()
-	offset := s.checkpointOffset()
-	if f := s.log.file(max(offset-1, 0)); offset > 0 && f != nil && queues >= s.meta.Queues && units >= s.meta.Units && s.meta.Units >= 0 {
-		return f.start
+// planRecovery decides where scanning begins: at the start of the checkpoint's file, or of
+// the log when there is no checkpoint or queues are missing.
+func (s *Store) planRecovery() (*recovery, int64) {
+	var queues int
+	var units int64
+	for _, q := range s.queues.all() {
+		if n := q.Max(); n > 0 {
+			queues++
+			units += n
+		}
 	}
-	return s.log.min()
+	offset := s.checkpointOffset()
+	f := s.log.file(max(offset-1, 0))
+	if offset <= 0 || f == nil {
+		return &recovery{s: s}, s.log.min()
+	}
+	if s.meta.Units < 0 || queues < s.meta.Queues || units < s.meta.Units {
+		return &recovery{s: s, sound: offset}, s.log.min()
+	}
+	return &recovery{s: s, sound: offset, dispatch: offset}, f.start
 }
 
 // scan reads records from start on, dispatches them and returns where they end.
-func (s *Store) scan(start int64) (end int64, records int, err error) {
+func (r *recovery) scan(start int64) (end int64, err error) {
+	l := r.s.log
 	at := start
 	for {
-		f := s.log.file(at)
+		f := l.file(at)
 		if f == nil {
-			return at, records, nil
+			return at, nil
 		}
 		b := f.b[at-f.start:]
 		if len(b) >= message.BlankLength && binary.BigEndian.Uint32(b[4:]) == message.MagicBlank &&
 			int(binary.BigEndian.Uint32(b)) == len(b) {
-			at = f.start + s.log.fileSize
+			at = f.start + l.fileSize
 			continue
 		}
-		v, bad := message.ParseVerify(b)
-		if bad != nil || v.CommitLogOffset != at {
-			return at, records, nil
+		v, bad := recordAt(b, at)
+		if bad {
+			next, found := r.resume(at)
+			if !found {
+				return at, nil
+			}
+			r.s.opts.Log.WithFields(logrus.Fields{"from": at, "to": next}).
+				Error("the CommitLog is damaged, the records there are lost")
+			at = next
+			continue
 		}
-		if err := s.redispatch(&v); err != nil {
-			return at, records, err
+		if at >= r.dispatch {
+			if err := r.redispatch(&v); err != nil {
+				return at, err
+			}
+			r.records++
 		}
-		s.lastStamp = max(s.lastStamp, v.StoreTimestamp)
-		records++
+		r.s.lastStamp = max(r.s.lastStamp, v.StoreTimestamp)
 		at += int64(v.Size)
 	}
 }
 
-// redispatch puts a record into its queue unless it is there. Half and rolled-back records
-// of transactions have no queue of their own.
-func (s *Store) redispatch(v *message.View) error {
-	switch v.SysFlag & message.SysFlagTransactionMask {
-	case message.SysFlagPrepared, message.SysFlagRollback:
-		return nil
+func recordAt(b []byte, at int64) (v message.View, bad bool) {
+	v, err := message.ParseVerify(b)
+	return v, err != nil || v.CommitLogOffset != at
+}
+
+// resume looks for the next sound record behind damage. Past the checkpoint there is no
+// damage, only the torn end; the same when nothing sound follows.
+func (r *recovery) resume(at int64) (next int64, found bool) {
+	l := r.s.log
+	for at++; at < r.sound; at++ {
+		f := l.file(at)
+		if f == nil {
+			return 0, false
+		}
+		b := f.b[at-f.start:]
+		if len(b) <= message.BlankLength {
+			at = f.start + l.fileSize - 1
+			continue
+		}
+		if m := binary.BigEndian.Uint32(b[4:]); m == message.MagicBlank && int(binary.BigEndian.Uint32(b)) == len(b) {
+			return at, true
+		} else if m != message.MagicV1 && m != message.MagicV2 {
+			continue
+		}
+		if _, bad := recordAt(b, at); !bad {
+			return at, true
+		}
 	}
+	return 0, false
+}
+
+// redispatch puts a record into its queue unless it is there.
+func (r *recovery) redispatch(v *message.View) error {
 	topic := string(v.Topic)
-	q := s.queues.findOrCreate(topic, v.QueueID)
-	if v.QueueOffset < q.Max() && q.Max() > 0 {
+	if !indexed(v.SysFlag) || !validName(topic) || v.QueueID < 0 || v.CommitLogOffset < r.s.meta.Deleted[topic] {
 		return nil
 	}
-	unit := Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: s.opts.TagsCode(topic, v.Properties)}
+	q := r.s.queues.findOrCreate(topic, v.QueueID)
+	if v.QueueOffset < q.Max() {
+		return nil
+	}
+	if q.Max() > 0 && v.QueueOffset-q.Max() > maxGap {
+		r.s.opts.Log.WithFields(logrus.Fields{"topic": topic, "queueId": v.QueueID, "offset": v.CommitLogOffset}).
+			Error("a record's queue offset cannot be right, it is left out of its queue")
+		return nil
+	}
+	unit := Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: r.s.opts.TagsCode(topic, v.Properties)}
 	if err := q.put(v.QueueOffset, unit); err != nil {
 		return err
 	}
@@ -98,9 +169,11 @@ func (s *Store) redispatch(v *message.View) error {
 	return nil
 }
 
+// cutQueues fits the queues to the log's two ends.
 func (s *Store) cutQueues(end int64) error {
 	for _, q := range s.queues.all() {
 		q.cut(end)
+		q.raiseMin(s.log.min())
 	}
 	return nil
 }

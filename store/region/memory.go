@@ -92,6 +92,9 @@ func (m *Memory) ReadFile(name string) ([]byte, error) {
 	return append([]byte(nil), b...), nil
 }
 
+// SyncDir implements FS. Names are durable at once.
+func (m *Memory) SyncDir(string) error { return nil }
+
 // WriteFile implements FS.
 func (m *Memory) WriteFile(name string, data []byte) error {
 	m.mu.Lock()
@@ -130,5 +133,7 @@ func (r *memoryRegion) Sync(from, to int) error {
 	copy(r.synced[from:to], r.b[from:to])
 	return nil
 }
+
+func (r *memoryRegion) Prefault(int, int) {}
 
 func (r *memoryRegion) Close() error { return nil }

@@ -109,6 +109,9 @@ func (o OS) ReadFile(name string) ([]byte, error) {
 	return b, nil
 }
 
+// SyncDir implements FS.
+func (o OS) SyncDir(dir string) error { return syncDir(o.path(dir)) }
+
 // WriteFile implements FS.
 func (o OS) WriteFile(name string, data []byte) error {
 	path := o.path(name)
@@ -162,6 +165,15 @@ func (r *osRegion) Sync(from, to int) error {
 		return fmt.Errorf("region: sync %s: %w", r.path, err)
 	}
 	return nil
+}
+
+func (r *osRegion) Prefault(from, to int) {
+	from -= from % os.Getpagesize()
+	to = min(to, len(r.b))
+	if to > from {
+		// Kernels before 5.14 do not know it; the pages fault one by one then.
+		_ = unix.Madvise(r.b[from:to], unix.MADV_POPULATE_WRITE)
+	}
 }
 
 func (r *osRegion) Close() error {

@@ -13,6 +13,9 @@ type Region interface {
 	Bytes() []byte
 	// Sync returns when the bytes [from, to) are durable.
 	Sync(from, to int) error
+	// Prefault makes the pages of [from, to) writable ahead of the first write to them, which
+	// is then cheap. Contents do not change; failing is harmless.
+	Prefault(from, to int)
 	// Close unmaps; the bytes must not be touched afterwards.
 	Close() error
 }
@@ -29,6 +32,8 @@ type FS interface {
 	Remove(name string) error
 	// ReadFile reads a small file; the error wraps fs.ErrNotExist when it is missing.
 	ReadFile(name string) ([]byte, error)
+	// SyncDir makes the names in a directory durable.
+	SyncDir(dir string) error
 	// WriteFile replaces a small file durably: written beside, synced, renamed.
 	WriteFile(name string, data []byte) error
 }

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"math"
+	"strings"
+
+	"github.com/wheelmq/wheelmq/message"
+)
+
+// check refuses what must not be stored.
+func (s *Store) check(rec *message.Record) Status {
+	switch {
+	case len(rec.Body) == 0 || len(rec.Body) > s.opts.MaxMessageSize:
+		return MessageIllegal
+	case len(rec.Properties) > message.MaxPropertiesLength:
+		return PropertiesSizeExceeded
+	case len(rec.Topic) > math.MaxUint8, len(rec.Topic) > message.MaxTopicLength && !derivedTopic(rec.Topic):
+		return MessageIllegal
+	case rec.QueueID < 0 || !validName(rec.Topic):
+		return MessageIllegal
+	}
+	return PutOK
+}
+
+// derivedTopic tells whether a topic is named after a group, whose name may be longer.
+func derivedTopic(topic string) bool {
+	return strings.HasPrefix(topic, message.PrefixRetry) || strings.HasPrefix(topic, message.PrefixDLQ)
+}
+
+// validName tells whether a topic can name a directory, and only one of its own.
+func validName(topic string) bool {
+	return topic != "" && topic != "." && topic != ".." && !strings.ContainsAny(topic, "/\\\x00")
+}
+
+// indexed tells whether a record has a place in a queue: prepared and rolled-back records of
+// transactions have none.
+func indexed(sysFlag int32) bool {
+	kind := sysFlag & message.SysFlagTransactionMask
+	return kind != message.SysFlagPrepared && kind != message.SysFlagRollback
+}
+
+// Put implements Log.
+func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
+	if status := s.check(rec); status != PutOK {
+		return PutResult{Status: status}, false
+	}
+	s.fillHost(rec)
+	size := message.EncodedLen(rec)
+	if size > s.opts.MaxMessageSize+recordOverhead {
+		return PutResult{Status: MessageIllegal}, false
+	}
+	queue := s.queues.findOrCreate(rec.Topic, rec.QueueID)
+	tagsCode := s.opts.TagsCode(rec.Topic, rec.Properties)
+
+	s.mu.Lock()
+	queue, buf, at, status := s.begin(queue, size, 1)
+	if status != PutOK {
+		s.mu.Unlock()
+		return PutResult{Status: status}, false
+	}
+	unit := s.append(buf, at, rec, queue, tagsCode)
+	result := resultOf(rec, unit.Size)
+	s.publish(queue, rec, unit)
+	if s.opts.SyncFlush {
+		last := &s.pending[len(s.pending)-1]
+		last.done, last.result = done, result
+		s.mu.Unlock()
+		s.wakeCommit()
+		return result, done != nil
+	}
+	s.mu.Unlock()
+	s.wakeFlush()
+	s.arrived(queue, rec, tagsCode)
+	return result, false
+}
+
+// PutBatch implements Log. The batch is bounded like one message: its bodies together by
+// maxMessageSize; it lies in one log file.
+func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, bool) {
+	total, bodies := 0, 0
+	for i := range recs {
+		if status := s.check(&recs[i]); status != PutOK {
+			return PutResult{Status: status}, false
+		}
+		s.fillHost(&recs[i])
+		total += message.EncodedLen(&recs[i])
+		bodies += len(recs[i].Body)
+		if recs[i].Topic != recs[0].Topic || recs[i].QueueID != recs[0].QueueID || !indexed(recs[i].SysFlag) {
+			return PutResult{Status: MessageIllegal}, false
+		}
+	}
+	if len(recs) == 0 || bodies > s.opts.MaxMessageSize || int64(total+message.BlankLength) > s.log.fileSize {
+		return PutResult{Status: MessageIllegal}, false
+	}
+	queue := s.queues.findOrCreate(recs[0].Topic, recs[0].QueueID)
+
+	s.mu.Lock()
+	queue, buf, at, status := s.begin(queue, total, len(recs))
+	if status != PutOK {
+		s.mu.Unlock()
+		return PutResult{Status: status}, false
+	}
+	var result PutResult
+	for i := range recs {
+		rec := &recs[i]
+		unit := s.append(buf, at, rec, queue, s.opts.TagsCode(rec.Topic, rec.Properties))
+		s.publish(queue, rec, unit)
+		buf, at = buf[unit.Size:], at+int64(unit.Size)
+		if i == 0 {
+			result = resultOf(rec, unit.Size)
+		}
+	}
+	if s.opts.SyncFlush {
+		last := &s.pending[len(s.pending)-1]
+		last.done, last.result = done, result
+		s.mu.Unlock()
+		s.wakeCommit()
+		return result, done != nil
+	}
+	s.mu.Unlock()
+	s.wakeFlush()
+	for i := range recs {
+		s.arrived(queue, &recs[i], s.opts.TagsCode(recs[i].Topic, recs[i].Properties))
+	}
+	return result, false
+}
+
+func resultOf(rec *message.Record, size int32) PutResult {
+	return PutResult{
+		QueueOffset: rec.QueueOffset, CommitLogOffset: rec.CommitLogOffset, StoreTimestamp: rec.StoreTimestamp, Size: size,
+	}
+}
+
+func (s *Store) fillHost(rec *message.Record) {
+	if !rec.StoreHost.IsValid() {
+		rec.StoreHost = s.opts.StoreHost
+	}
+}
+
+// begin makes room for n records of size bytes together, in the log and in their queue, so
+// that nothing can fail after it. A queue deleted meanwhile is replaced. Caller holds mu.
+func (s *Store) begin(queue *ConsumeQueue, size, n int) (*ConsumeQueue, []byte, int64, Status) {
+	if s.closed || s.broken.Load() != nil {
+		return nil, nil, 0, ServiceNotAvailable
+	}
+	if queue.gone {
+		queue = s.queues.findOrCreate(queue.topic, queue.queueID)
+	}
+	buf, at, err := s.log.reserve(size)
+	if err == nil {
+		err = queue.ensure(n)
+	}
+	if err != nil {
+		if !s.failing {
+			s.opts.Log.WithError(err).WithField("topic", queue.topic).Error("no file for the next record")
+		}
+		s.failing = true
+		return nil, nil, 0, CreateMappedFileFailed
+	}
+	s.failing = false
+	return queue, buf, at, PutOK
+}
+
+// append encodes one record at the log's end. Caller holds mu.
+func (s *Store) append(buf []byte, at int64, rec *message.Record, queue *ConsumeQueue, tagsCode int64) Unit {
+	s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMillis())
+	rec.StoreTimestamp, rec.CommitLogOffset, rec.QueueOffset = s.lastStamp, at, 0
+	if indexed(rec.SysFlag) {
+		rec.QueueOffset = queue.next
+		queue.next++
+	}
+	size := message.Encode(buf, rec)
+	s.log.end.Store(at + int64(size))
+	s.puts.Add(1)
+	s.putSize.Add(int64(size))
+	return Unit{CommitLogOffset: at, Size: int32(size), TagsCode: tagsCode}
+}
+
+// publish makes a record readable, or hands it to the group commit. The log's end is past
+// the record already: whoever sees the unit can read it. Caller holds mu.
+func (s *Store) publish(queue *ConsumeQueue, rec *message.Record, unit Unit) {
+	if s.opts.SyncFlush {
+		if !indexed(rec.SysFlag) {
+			queue = nil
+		}
+		s.pending = append(s.pending, waiting{queue: queue, unit: unit, offset: rec.QueueOffset})
+		return
+	}
+	if indexed(rec.SysFlag) {
+		// begin made the room: nothing is left to fail.
+		_ = queue.put(rec.QueueOffset, unit)
+	}
+	s.published.Store(unit.CommitLogOffset + int64(unit.Size))
+}
+
+func (s *Store) arrived(queue *ConsumeQueue, rec *message.Record, tagsCode int64) {
+	if indexed(rec.SysFlag) {
+		s.notify(queue, rec.QueueOffset, tagsCode)
+	}
+}
+
+func (s *Store) notify(queue *ConsumeQueue, offset, tagsCode int64) {
+	if s.opts.OnArrival != nil {
+		s.opts.OnArrival(Arrival{Topic: queue.topic, QueueID: queue.queueID, Offset: offset, TagsCode: tagsCode})
+	}
+}

@@ -1,0 +1,82 @@
+package region_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+func TestFS_BothImplementationsAgree(t *testing.T) {
+	t.Parallel()
+	for name, fs := range map[string]region.FS{"os": region.OS{Root: t.TempDir()}, "memory": region.NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := fs.Open("a/missing", 0); err == nil {
+				t.Error("a missing file without a size was opened")
+			}
+			r, err := fs.Open("a/b/file", 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Prefault(0, 10_000)
+			copy(r.Bytes()[9_000:], "hello")
+			if err := errors.Join(r.Sync(9_000, 9_005), fs.SyncDir("a/b"), r.Close()); err != nil {
+				t.Fatal(err)
+			}
+			again, err := fs.Open("a/b/file", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := again.Bytes(); len(b) != 10_000 || string(b[9_000:9_005]) != "hello" {
+				t.Errorf("%d bytes, %q", len(b), b[9_000:9_005])
+			}
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fs.ReadFile("small"); !errors.Is(err, region.ErrNotExist) {
+				t.Errorf("a missing file: %v", err)
+			}
+			for _, text := range []string{"first, longer", "second"} {
+				if err := fs.WriteFile("small", []byte(text)); err != nil {
+					t.Fatal(err)
+				}
+				if b, err := fs.ReadFile("small"); err != nil || string(b) != text {
+					t.Errorf("%q, %v", b, err)
+				}
+			}
+			if entries, err := fs.List("a/b"); err != nil || len(entries) != 1 || entries[0] != (region.Entry{Name: "file", Size: 10_000}) {
+				t.Errorf("%+v, %v", entries, err)
+			}
+			if entries, err := fs.List("nowhere"); err != nil || len(entries) != 0 {
+				t.Errorf("%+v, %v", entries, err)
+			}
+			if err := errors.Join(fs.Remove("a"), fs.Remove("a")); err != nil {
+				t.Error(err)
+			}
+			if entries, err := fs.List("a/b"); err != nil || len(entries) != 0 {
+				t.Errorf("%+v, %v", entries, err)
+			}
+		})
+	}
+}
+
+func TestMemory_Crash_KeepsOnlyWhatWasSynced(t *testing.T) {
+	t.Parallel()
+	m := region.NewMemory()
+	r, err := m.Open("file", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(r.Bytes(), "abcdefgh")
+	if err := r.Sync(2, 4); err != nil {
+		t.Fatal(err)
+	}
+	left, err := m.Crash().Open("file", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(left.Bytes()); got != "\x00\x00cd\x00\x00\x00\x00" {
+		t.Errorf("%q survived", got)
+	}
+}
