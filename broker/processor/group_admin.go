@@ -12,7 +12,8 @@ type (
 		Delete(group string) (bool, error)
 		Wrapper() remoting.SubscriptionGroupWrapper
 	}
-	groupRows interface {
+	// GroupRows is a table with rows per group.
+	GroupRows interface {
 		DeleteGroup(group string)
 	}
 )
@@ -23,8 +24,8 @@ type (
 type GroupAdmin struct {
 	Groups groupAdmin
 	// Rows are the tables that forget a deleted group; Offsets does so only when asked.
-	Rows    []groupRows
-	Offsets groupRows
+	Rows    []GroupRows
+	Offsets GroupRows
 }
 
 // Routes returns the table rows.

@@ -21,7 +21,8 @@ type (
 	topicData interface {
 		DeleteTopic(topic string) error
 	}
-	topicRows interface {
+	// TopicRows is a table with rows per topic.
+	TopicRows interface {
 		DeleteTopic(topic string)
 	}
 )
@@ -33,7 +34,7 @@ type TopicAdmin struct {
 	Topics topicAdmin
 	Data   topicData
 	// Rows are the tables that forget a deleted topic.
-	Rows        []topicRows
+	Rows        []TopicRows
 	Differences *difference.Set
 }
 

@@ -41,9 +41,9 @@ type Table struct {
 	own    map[string]bool // system topics named after this broker and its cluster
 	topics atomic.Pointer[map[string]*Config]
 
-	mu       sync.Mutex // serialises changes; guards version
+	mu       sync.Mutex // serialises changes; guards version and onChange
 	version  remoting.DataVersion
-	onChange atomic.Pointer[func(changed []*Config, deleted []string)]
+	onChange []func(changed []*Config, deleted []string)
 }
 
 // file is topics.json.
@@ -77,8 +77,12 @@ func New(opts Options) (*Table, error) {
 
 func (t *Table) path() string { return filepath.Join(t.opts.ConfigDir, "topics.json") }
 
-// OnChange sets what is told of changes, with no lock held.
-func (t *Table) OnChange(f func(changed []*Config, deleted []string)) { t.onChange.Store(&f) }
+// OnChange adds a listener that is told of changes, with no lock held.
+func (t *Table) OnChange(f func(changed []*Config, deleted []string)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.onChange = append(t.onChange, f)
+}
 
 // Get returns a topic, or nil.
 func (t *Table) Get(name []byte) *Config { return (*t.topics.Load())[string(name)] }
@@ -141,8 +145,11 @@ func (t *Table) change(f func() *Config) (*Config, error) {
 }
 
 func (t *Table) tell(changed []*Config, deleted []string) {
-	if f := t.onChange.Load(); f != nil {
-		(*f)(changed, deleted)
+	t.mu.Lock()
+	listeners := t.onChange
+	t.mu.Unlock()
+	for _, f := range listeners {
+		f(changed, deleted)
 	}
 }
 

@@ -1,0 +1,226 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/lock"
+	"github.com/wheelmq/wheelmq/broker/longpoll"
+	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/park"
+	"github.com/wheelmq/wheelmq/broker/schedule"
+	"github.com/wheelmq/wheelmq/broker/stats"
+	"github.com/wheelmq/wheelmq/broker/subscription"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Options are what a Broker needs.
+type Options struct {
+	Config      *config.Config
+	StoreHost   netip.AddrPort // address in message ids
+	Store, Wire clock.Clock    // time of messages; time of the wire
+	Log         logrus.FieldLogger
+	Metrics     prometheus.Registerer
+	Health      *health.Registry
+	Differences *difference.Set
+}
+
+// Broker is one broker without its sockets.
+type Broker struct {
+	opts   Options
+	levels schedule.Levels
+
+	store    *store.Store
+	topics   *topic.Table
+	groups   *subscription.Table
+	clients  *client.Registry
+	offsets  *offset.Table
+	locks    *lock.Table
+	polls    *longpoll.Service
+	stats    *stats.Service
+	appender *appender.Appender
+	park     *park.Service
+	schedule *schedule.Service
+	router   *remoting.Router
+
+	closers []func() error // in the order of starting
+}
+
+// New opens the store and assembles the services. Nothing runs before Start.
+func New(opts Options) (*Broker, error) {
+	levels, err := schedule.ParseLevels(opts.Config.MessageDelayLevel)
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{opts: opts, levels: levels}
+	if err := b.openStore(); err != nil {
+		return nil, err
+	}
+	if err := b.assemble(); err != nil {
+		return nil, errors.Join(err, b.store.Close())
+	}
+	return b, nil
+}
+
+func (b *Broker) openStore() (err error) {
+	c := b.opts.Config
+	b.store, err = store.Open(store.Options{
+		Dir: c.StorePathRootDir, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
+		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
+		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
+		Clock: b.opts.Store, TagsCode: schedule.TagsCode, OnArrival: b.arrived, Log: b.opts.Log.WithField("part", "store"),
+	})
+	return err
+}
+
+// arrived hands on that a record became readable; both listeners only look and signal.
+func (b *Broker) arrived(a store.Arrival) {
+	b.polls.Arrived(a)
+	b.schedule.Arrived(a)
+}
+
+func (b *Broker) configDir() string { return filepath.Join(b.opts.Config.StorePathRootDir, "config") }
+
+func (b *Broker) assemble() (err error) {
+	o, c := b.opts, b.opts.Config
+	if b.topics, err = topic.New(topic.Options{
+		Store: o.Store, Log: o.Log, Differences: o.Differences, ConfigDir: b.configDir(), Cluster: c.BrokerClusterName,
+		Broker: c.BrokerName, AutoCreate: c.AutoCreateTopicEnable, DefaultQueueNums: int32(c.DefaultTopicQueueNums),
+		ScheduleQueues: int32(max(18, len(b.levels))), TraceTopicEnable: c.TraceTopicEnable,
+		ClusterTopicEnable: c.ClusterTopicEnable, BrokerTopicEnable: c.BrokerTopicEnable,
+	}); err != nil {
+		return err
+	}
+	if b.groups, err = subscription.New(subscription.Options{
+		Store: o.Store, Log: o.Log, ConfigDir: b.configDir(), AutoCreate: c.AutoCreateSubscriptionGroup,
+	}); err != nil {
+		return err
+	}
+	if b.clients, err = client.New(client.Options{
+		Wire: o.Wire, Log: o.Log, ExpireMs: c.ChannelExpiredTimeout, Metrics: o.Metrics, Health: o.Health,
+	}); err != nil {
+		return err
+	}
+	if b.offsets, err = offset.New(offset.Options{
+		Wire: o.Wire, Store: o.Store, Log: o.Log, ConfigDir: b.configDir(), FlushMs: c.FlushConsumerOffsetInterval,
+		Metrics: o.Metrics, Health: o.Health,
+	}); err != nil {
+		return err
+	}
+	if b.polls, err = longpoll.New(longpoll.Options{Wire: o.Wire, Log: o.Log, Metrics: o.Metrics, Health: o.Health}); err != nil {
+		return err
+	}
+	if b.stats, err = stats.New(stats.Options{Wire: o.Wire, Cluster: c.BrokerClusterName, Metrics: o.Metrics}); err != nil {
+		return err
+	}
+	b.locks = lock.NewTable(o.Wire)
+	if err := b.assembleDelays(); err != nil {
+		return err
+	}
+	o.Health.Register("store", b.checkStore)
+	b.router = remoting.NewRouter(b.routes(), remoting.RouterOptions{Log: o.Log})
+	return nil
+}
+
+func (b *Broker) assembleDelays() (err error) {
+	o, c := b.opts, b.opts.Config
+	b.appender = appender.New(b.store, schedule.NewHook(schedule.HookOptions{
+		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Differences: o.Differences,
+	}))
+	if b.park, err = park.New(park.Options{
+		Appender: b.appender, Log: o.Log, Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
+		Pending: b.parked,
+	}); err != nil {
+		return err
+	}
+	b.schedule, err = schedule.New(schedule.Options{
+		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
+		Park: b.park, Topics: b.topics, ConfigDir: b.configDir(), Wheel: o.Log.WithField("part", "schedule"),
+		Metrics: o.Metrics, Health: o.Health,
+	})
+	return err
+}
+
+func (b *Broker) parked() int64 {
+	if q := b.store.Queue([]byte(message.TopicParked), 0); q != nil {
+		return q.Max() - q.Min()
+	}
+	return 0
+}
+
+func (b *Broker) checkStore() health.Result {
+	if err := b.store.Writable(); err != nil {
+		return health.Result{State: health.Down, Reason: err.Error()}
+	}
+	return health.Result{State: health.Up}
+}
+
+// Router leads requests to their handlers.
+func (b *Broker) Router() *remoting.Router { return b.router }
+
+// Topics is the topic table, for registrations.
+func (b *Broker) Topics() *topic.Table { return b.topics }
+
+// Epoch identifies the store.
+func (b *Broker) Epoch() uint64 { return b.store.Epoch() }
+
+// ConnClosed forgets a client whose connection is gone.
+func (b *Broker) ConnClosed(conn remoting.Conn) {
+	b.polls.ConnClosed(conn.ID())
+	b.clients.ConnClosed(conn)
+}
+
+// EnsureRetryTopic creates the retry topic of a group at the first query for its route, so
+// that a new group's first retry does not wait for the client's next look at the routes.
+func (b *Broker) EnsureRetryTopic(name string) bool {
+	group, derived := topic.GroupOf(name)
+	if !derived || !b.opts.Config.AutoCreateSubscriptionGroup || name != message.PrefixRetry+group ||
+		!b.opts.Differences.Use(difference.RetryRouteAtFirstQuery) {
+		return false
+	}
+	config := b.groups.Find([]byte(group))
+	if config == nil || topic.ValidateName(name) != nil {
+		return false
+	}
+	return b.topics.CreateRetry(name, max(1, config.RetryQueueNums), topic.PermRead|topic.PermWrite) != nil
+}
+
+// Start runs the services.
+func (b *Broker) Start() error {
+	if err := b.store.Start(); err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	b.closers = append(b.closers, b.store.Close)
+	for _, s := range []interface {
+		Start()
+		Close() error
+	}{b.stats, b.offsets, b.clients, b.polls, b.schedule} {
+		s.Start()
+		b.closers = append(b.closers, s.Close)
+	}
+	return nil
+}
+
+// Close stops the services in the reverse of their order; the store is last.
+func (b *Broker) Close() error {
+	var all []error
+	for i := len(b.closers) - 1; i >= 0; i-- {
+		all = append(all, b.closers[i]())
+	}
+	b.closers = nil
+	return errors.Join(all...)
+}

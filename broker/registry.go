@@ -1,0 +1,82 @@
+package broker
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/wheelmq/wheelmq/broker/processor"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// routes is the broker's table: every request code it serves or refuses.
+func (b *Broker) routes() []remoting.Route {
+	o, c := b.opts, b.opts.Config
+	readable := func() bool { return c.BrokerPermission&4 != 0 }
+	families := [][]remoting.Route{
+		processor.NewSend(processor.SendOptions{
+			Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
+			Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
+			TraceOn: c.TraceOn, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
+		}).Routes(),
+		(&processor.SendBack{
+			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
+		}).Routes(),
+		processor.NewPull(processor.PullOptions{
+			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
+			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, Readable: readable, BrokerName: c.BrokerName,
+			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
+			Limits: processor.PullLimits{
+				MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
+				DiskMsgs: int32(c.MaxTransferCountOnMessageInDisk), DiskSize: c.MaxTransferBytesOnMessageInDisk,
+			},
+		}).Routes(),
+		(&processor.ConsumerOffset{Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Store: b.store}).Routes(),
+		(&processor.QueueOffset{Store: b.store}).Routes(),
+		(&processor.Heartbeat{
+			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, Log: o.Log,
+		}).Routes(),
+		(&processor.ConsumerAdmin{
+			BrokerName: c.BrokerName, Clients: b.clients, Offsets: b.offsets, Topics: b.topics, Store: b.store, Stats: b.stats,
+		}).Routes(),
+		(&processor.Lock{Locks: b.locks}).Routes(),
+		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
+		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
+		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
+			Stats: b.stats, Store: b.store, Wire: o.Wire, CommitLogDir: filepath.Join(c.StorePathRootDir, "commitlog"),
+			Delays: b.delays, Unflushed: b.unflushed, Config: b.configText,
+		}).Routes(),
+		(&processor.TopicAdmin{
+			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.offsets, b.stats}, Differences: o.Differences,
+		}).Routes(),
+		(&processor.GroupAdmin{
+			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats}, Offsets: b.offsets,
+		}).Routes(),
+		processor.Refused(),
+	}
+	var table []remoting.Route
+	for _, family := range families {
+		table = append(table, family...)
+	}
+	return table
+}
+
+func (b *Broker) delays() []processor.LevelProgress {
+	offsets := b.schedule.Offsets()
+	list := make([]processor.LevelProgress, len(offsets))
+	for i, l := range offsets {
+		list[i] = processor.LevelProgress{Level: int(l.Level), Delivered: l.Delivered, Max: l.Max}
+	}
+	return list
+}
+
+func (b *Broker) unflushed() int64 { return b.store.MaxCommitLogOffset() - b.store.FlushedOffset() }
+
+// configText is the configuration in force and the version that tools show with it.
+func (b *Broker) configText() (properties, version string) {
+	v, err := json.Marshal(b.topics.DataVersion())
+	if err != nil {
+		// A struct of three integers always marshals.
+		return b.opts.Config.Properties(), "{}"
+	}
+	return b.opts.Config.Properties(), string(v)
+}

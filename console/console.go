@@ -1,0 +1,82 @@
+// Package console is the HTTP side of an instance: /health and /metrics.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// Options are what a Console needs.
+type Options struct {
+	Addr    string // host:port; port 0 takes a free one
+	Health  *health.Registry
+	Metrics prometheus.Gatherer
+	Log     logrus.FieldLogger
+}
+
+// Console is the HTTP server.
+type Console struct {
+	opts     Options
+	listener net.Listener
+	server   *http.Server
+	done     chan struct{}
+}
+
+// New returns a Console that does not listen yet.
+func New(opts Options) *Console {
+	c := &Console{opts: opts, done: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", c.health)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{}))
+	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return c
+}
+
+// Start listens and serves.
+func (c *Console) Start() error {
+	l, err := net.Listen("tcp", c.opts.Addr)
+	if err != nil {
+		return fmt.Errorf("console: %w", err)
+	}
+	c.listener = l
+	go func() {
+		defer close(c.done)
+		if err := c.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			c.opts.Log.WithError(err).Error("the HTTP server ended")
+		}
+	}()
+	return nil
+}
+
+// Addr is the address that is listened on.
+func (c *Console) Addr() string { return c.listener.Addr().String() }
+
+// Close stops; requests under way have until ctx ends.
+func (c *Console) Close(ctx context.Context) error {
+	err := c.server.Shutdown(ctx)
+	<-c.done
+	return err
+}
+
+// health answers 200 unless something is down.
+func (c *Console) health(w http.ResponseWriter, _ *http.Request) {
+	report := c.opts.Health.Report()
+	w.Header().Set("Content-Type", "application/json")
+	if report.State == health.Down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	if err := json.NewEncoder(w).Encode(report); err != nil {
+		c.opts.Log.WithError(err).Debug("a health reply was not read")
+	}
+}
