@@ -194,7 +194,7 @@ func (l *commitLog) roll(start int64) (*logFile, error) {
 // prepareAhead asks for the next file when the current one is half full.
 // Pages are asked for when half of the window is used up.
 func (l *commitLog) prepareAhead(f *logFile, at int64) {
-	if f.start+at+warmWindow/2 > l.warm.Load() {
+	if f.start+min(at+warmWindow/2, l.fileSize) > l.warm.Load() {
 		select {
 		case l.prewarm <- f.start + at:
 		default:
@@ -218,6 +218,7 @@ func (l *commitLog) prepare(start int64) {
 	if err != nil {
 		return
 	}
+	r.Prefault(0, int(min(warmWindow, l.fileSize)))
 	f := newLogFile(start, r)
 	select {
 	case l.next <- f:
@@ -234,16 +235,8 @@ func (l *commitLog) prefault(from int64) {
 	}
 	defer f.drop()
 	to := min(from+warmWindow, f.start+l.fileSize)
-	lo := from
-	if warm := l.warm.Load(); warm > from && warm < f.start+l.fileSize {
-		lo = warm
-	}
-	if lo < to {
+	if lo := max(from, l.warm.Load()); lo < to {
 		f.region.Prefault(int(lo-f.start), int(to-f.start))
-	}
-	if end := f.start + l.fileSize; to == end {
-		// Nothing is left to warm in this file; the next one asks again.
-		to = end + warmWindow/2
 	}
 	l.warm.Store(to)
 }

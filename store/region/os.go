@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,8 +38,8 @@ func (o OS) Open(name string, size int) (Region, error) {
 	if size <= 0 {
 		return nil, fmt.Errorf("region: %s: size %d cannot be mapped", path, size)
 	}
-	if info.Size() < int64(size) {
-		if err := reserve(f, int64(size)); err != nil {
+	if allocated(info) < int64(size) {
+		if err := reserve(f, info.Size(), int64(size)); err != nil {
 			return nil, errors.Join(fmt.Errorf("region: reserve %d bytes for %s: %w", size, path, err), removeIfNew(path, info))
 		}
 	}
@@ -56,15 +57,28 @@ func removeIfNew(path string, info fs.FileInfo) error {
 	return os.Remove(path)
 }
 
-// reserve gives the file its size with blocks behind it. Where the file system cannot
-// reserve, the bytes are written.
-func reserve(f *os.File, size int64) error {
+// allocated is how many bytes have blocks behind them: the real broker's files are sparse,
+// and writing to a hole on a full disk would kill the process.
+func allocated(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return min(info.Size(), st.Blocks*512)
+	}
+	return info.Size()
+}
+
+// reserve gives the file its size with blocks behind it, keeping what is there. Where the
+// file system cannot reserve, zeros are written behind the old size.
+func reserve(f *os.File, old, size int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && uint64(size-old) > st.Bavail*uint64(st.Bsize) {
+		return unix.ENOSPC
+	}
 	zeros := make([]byte, 1<<20)
-	for at := int64(0); at < size; at += int64(len(zeros)) {
+	for at := old; at < size; at += int64(len(zeros)) {
 		if _, err := f.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
 			return err
 		}
