@@ -137,7 +137,7 @@ func (s *Service) Park(w *Waiter) {
 }
 
 // Resume runs a request on the service's goroutines now, whether it is parked or was
-// never parked. It does nothing for one that is already on its way.
+// never parked. It does nothing for one that is on its way or has come back.
 func (s *Service) Resume(w *Waiter) {
 	s.mu.Lock()
 	switch {
@@ -253,12 +253,9 @@ func (s *Service) run(w *Waiter) {
 			}).Error("resumed pull panicked")
 		}
 	}()
-	// The state goes back first: Resume may park the waiter again.
-	s.mu.Lock()
-	reason := w.reason
-	w.state = idle
-	s.mu.Unlock()
-	w.Resumer.Resume(reason)
+	// Nothing changes a waiter that is ready, and it stays ready: whoever parked it may still
+	// ask to resume it while it runs, or after.
+	w.Resumer.Resume(w.reason)
 }
 
 // timer releases the waiters whose deadline is reached.

@@ -145,6 +145,26 @@ func TestResumeParkedAndUnparked(t *testing.T) {
 	b.want(t, longpoll.Arrived)
 }
 
+func TestResumeOfAWaiterThatCameBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, clock.NewVirtual(0))
+	a := make(answer, 2)
+	w := waiter(0, 0, 1000, a)
+	s.Park(w)
+	s.Arrived(store.Arrival{Topic: "T"})
+	a.want(t, longpoll.Arrived)
+	s.Resume(w)
+	// What is resumed later is resumed after: the workers take turns in order.
+	later := []answer{make(answer, 1), make(answer, 1)}
+	for _, b := range later {
+		s.Resume(waiter(0, 0, 1000, b))
+	}
+	for _, b := range later {
+		b.want(t, longpoll.Arrived)
+	}
+	a.wantHeld(t)
+}
+
 func TestCloseReleasesEveryone(t *testing.T) {
 	t.Parallel()
 	s := start(t, clock.NewVirtual(0))

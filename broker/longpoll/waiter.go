@@ -42,7 +42,7 @@ type state uint8
 const (
 	idle state = iota
 	parked
-	ready
+	ready // on its way, or back
 )
 
 func (w *Waiter) wants(offset, tagsCode int64) bool {
