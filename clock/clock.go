@@ -29,3 +29,12 @@ type Timer interface {
 	// Disarm forgets the awaited instant and drops a value not yet received.
 	Disarm()
 }
+
+// Ceil is the earliest whole millisecond not before the current instant: what is due a delay
+// after it is never due early. NowMillis cuts off, which would be up to a millisecond early.
+func Ceil(c Clock) int64 {
+	if exact, ok := c.(interface{ ceilMillis() int64 }); ok {
+		return exact.ceilMillis()
+	}
+	return c.NowMillis() + 1
+}

@@ -8,6 +8,10 @@ type Real struct{}
 // NowMillis implements Clock.
 func (Real) NowMillis() int64 { return time.Now().UnixMilli() }
 
+func (Real) ceilMillis() int64 {
+	return time.Now().Add(time.Millisecond - time.Nanosecond).UnixMilli()
+}
+
 // NewTimer implements Clock.
 func (Real) NewTimer() Timer {
 	t := &realTimer{c: make(chan struct{}, 1)}

@@ -21,6 +21,9 @@ func (v *Virtual) NowMillis() int64 {
 	return v.now
 }
 
+// ceilMillis is exact: a virtual clock stands on whole milliseconds.
+func (v *Virtual) ceilMillis() int64 { return v.NowMillis() }
+
 // NewTimer implements Clock.
 func (v *Virtual) NewTimer() Timer {
 	return &virtualTimer{clock: v, c: make(chan struct{}, 1)}

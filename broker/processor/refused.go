@@ -98,5 +98,20 @@ func (r refusal) handler() remoting.Handler {
 		refused.Code = remoting.RequestCodeNotSupported
 		refused.Remark = fmt.Sprintf("request type %d %s is refused: %s", r.code, r.name, r.reason)
 	}
+	if r.code == remoting.QueryMessage {
+		return refuseQuery(refused)
+	}
 	return func(*remoting.Exchange) error { return refused }
+}
+
+// refuseQuery names a field that is missing before it says that nothing is indexed: a client
+// with wrong field names must not look for its fault in the index.
+func refuseQuery(refused *remoting.Error) remoting.Handler {
+	return func(ex *remoting.Exchange) error {
+		var req remoting.QueryMessageRequest
+		if err := req.Decode(&ex.Req.Ext); err != nil {
+			return err
+		}
+		return refused
+	}
 }

@@ -19,6 +19,9 @@ func TestRefusedCodesSayWhy(t *testing.T) {
 		var ex remoting.Exchange
 		ex.Begin(&conn{})
 		ex.Req.Code = route.Code
+		for _, name := range []string{"topic", "key", "maxNum", "beginTimestamp", "endTimestamp"} {
+			ex.Req.Ext.Set(name, "1")
+		}
 		router.Serve(&ex)
 		if ex.Reply.Code == remoting.Success {
 			t.Errorf("%s succeeds", route.Name)

@@ -95,7 +95,7 @@ func (h *hook) rewrite(rec *message.Record, level int64) error {
 	props = message.PropertyAppend(props, message.PropertyDelay, strconv.AppendInt(digits[:0], level, 10))
 	props = message.PropertyAppend(props, message.PropertyRealTopic, rec.Topic)
 	props = message.PropertyAppend(props, message.PropertyRealQueueID, strconv.AppendInt(digits[:0], int64(rec.QueueID), 10))
-	due := h.opts.Store.NowMillis() + h.opts.Levels.DelayMs(level)
+	due := clock.Ceil(h.opts.Store) + h.opts.Levels.DelayMs(level)
 	props = message.PropertyAppend(props, message.PropertyDueMs, strconv.AppendInt(digits[:0], due, 10))
 	if len(props)+deliveryRoom > message.MaxPropertiesLength {
 		return errNoRoom
