@@ -19,6 +19,11 @@ func TestRefusedCodesSayWhy(t *testing.T) {
 		var ex remoting.Exchange
 		ex.Begin(&conn{})
 		ex.Req.Code = route.Code
+		// What QUERY_MESSAGE requires; the others do not look.
+		fields := ext{"topic": "T", "key": "k", "maxNum": "1", "beginTimestamp": "0", "endTimestamp": "1"}
+		for key, value := range fields {
+			ex.Req.Ext.Set(key, value)
+		}
 		for _, name := range []string{"topic", "key", "maxNum", "beginTimestamp", "endTimestamp"} {
 			ex.Req.Ext.Set(name, "1")
 		}
