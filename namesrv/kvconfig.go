@@ -7,18 +7,24 @@ import (
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
-// kvConfig is the KV configuration: namespace → key → value, in memory.
+// orderNamespace holds the queues of ordered topics, `broker-a:4;broker-b:4`.
+const orderNamespace = "ORDER_TOPIC_CONFIG"
+
+// kvConfig is the KV configuration: namespace → key → value. With a path, kvConfig.json is
+// rewritten at every change, before the change is answered.
 type kvConfig struct {
-	mu    sync.RWMutex // guards table
+	path  string
+	mu    sync.RWMutex // guards table and the file
 	table map[string]map[string]string
 }
 
 func newKVConfig() *kvConfig { return &kvConfig{table: make(map[string]map[string]string)} }
 
-func (c *kvConfig) value(namespace, key string) string {
+func (c *kvConfig) value(namespace, key string) (string, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.table[namespace][key]
+	value, ok := c.table[namespace][key]
+	return value, ok
 }
 
 func (c *kvConfig) namespace(namespace string) map[string]string {
@@ -38,7 +44,7 @@ func (c *kvConfig) put(ex *remoting.Exchange) error {
 		c.table[req.Namespace] = make(map[string]string)
 	}
 	c.table[req.Namespace][req.Key] = req.Value
-	return nil
+	return c.save()
 }
 
 func (c *kvConfig) get(ex *remoting.Exchange) error {
@@ -46,8 +52,9 @@ func (c *kvConfig) get(ex *remoting.Exchange) error {
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	value := c.value(req.Namespace, req.Key)
-	if value == "" {
+	ex.Reply.Ext.Open()
+	value, ok := c.value(req.Namespace, req.Key)
+	if !ok {
 		return remoting.Errorf(remoting.QueryNotFound, "No config item, Namespace: %s Key: %s", req.Namespace, req.Key)
 	}
 	ex.Reply.Ext.String("value", value)
@@ -62,7 +69,7 @@ func (c *kvConfig) delete(ex *remoting.Exchange) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.table[req.Namespace], req.Key)
-	return nil
+	return c.save()
 }
 
 func (c *kvConfig) list(ex *remoting.Exchange) error {

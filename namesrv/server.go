@@ -1,21 +1,17 @@
 package namesrv
 
 import (
-	"bytes"
-	"compress/zlib"
-	"encoding/binary"
-	"fmt"
 	"hash/crc32"
-	"io"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
@@ -28,6 +24,10 @@ type Options struct {
 	Wire        clock.Clock
 	Log         logrus.FieldLogger
 	Differences *difference.Set
+	// Settings are values of name server keys, e.g. orderMessageEnable, listenPort.
+	Settings map[string]string
+	Health   *health.Registry      // may be nil
+	Metrics  prometheus.Registerer // may be nil
 }
 
 // Server is the name server without its socket.
@@ -35,6 +35,8 @@ type Server struct {
 	opts   Options
 	table  *Table
 	kv     *kvConfig
+	config *settings
+	gauges []prometheus.Collector
 	ensure TopicEnsurer
 	kick   chan struct{}
 	stop   chan struct{}
@@ -43,7 +45,22 @@ type Server struct {
 
 // New returns a Server.
 func New(opts Options) *Server {
-	return &Server{opts: opts, table: NewTable(), kv: newKVConfig(), kick: make(chan struct{}, 1), stop: make(chan struct{})}
+	s := &Server{opts: opts, table: NewTable(), kv: newKVConfig(), config: newSettings(opts.Settings),
+		kick: make(chan struct{}, 1), stop: make(chan struct{})}
+	s.gauges = []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "wheelmq_namesrv_brokers", Help: "Broker addresses registered with the name server."},
+			func() float64 { n, _ := s.table.Counts(); return float64(n) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "wheelmq_namesrv_topics", Help: "Topics that the name server knows."},
+			func() float64 { _, n := s.table.Counts(); return float64(n) }),
+	}
+	return s
+}
+
+// OpenKVConfig reads kvConfig.json and writes every later change to it. Without it the
+// configuration lives in memory. Call it before Start.
+func (s *Server) OpenKVConfig(path string) error {
+	s.config.set("kvConfigPath", path)
+	return s.kv.open(path)
 }
 
 // SetTopicEnsurer sets who is asked for a group's retry topic that has no route yet. Call it
@@ -52,6 +69,16 @@ func (s *Server) SetTopicEnsurer(ensure TopicEnsurer) { s.ensure = ensure }
 
 // Start begins to expire silent brokers.
 func (s *Server) Start() {
+	if s.opts.Health != nil {
+		s.opts.Health.Register("nameServer", func() health.Result { return health.Result{State: health.Up} })
+	}
+	if s.opts.Metrics != nil {
+		for _, g := range s.gauges {
+			if err := s.opts.Metrics.Register(g); err != nil {
+				s.opts.Log.WithError(err).Warn("name server metrics are not available")
+			}
+		}
+	}
 	s.wg.Add(1)
 	go s.expireLoop()
 }
@@ -60,6 +87,11 @@ func (s *Server) Start() {
 func (s *Server) Close() error {
 	close(s.stop)
 	s.wg.Wait()
+	if s.opts.Metrics != nil {
+		for _, g := range s.gauges {
+			s.opts.Metrics.Unregister(g)
+		}
+	}
 	return nil
 }
 
@@ -68,7 +100,9 @@ func (s *Server) expireLoop() {
 	timer := s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {
-		if next := s.table.Expire(s.opts.Wire.NowMillis()); next > 0 {
+		next, gone := s.table.Expire(s.opts.Wire.NowMillis())
+		s.report(gone, "a broker did not renew its registration in time")
+		if next > 0 {
 			timer.Arm(next)
 		} else {
 			timer.Disarm()
@@ -82,8 +116,16 @@ func (s *Server) expireLoop() {
 	}
 }
 
+func (s *Server) report(gone []remoting.BrokerIdentity, why string) {
+	for _, id := range gone {
+		s.opts.Log.WithFields(logrus.Fields{"broker": id.BrokerName, "brokerId": id.BrokerID, "addr": id.BrokerAddr, "cluster": id.ClusterName}).Warn(why)
+	}
+}
+
 // RegisterLocal registers the broker of this process, without a socket and without expiry.
-func (s *Server) RegisterLocal(r Registration) { s.table.Register(r, s.opts.Wire.NowMillis()) }
+func (s *Server) RegisterLocal(r Registration) {
+	s.table.Register(r, s.opts.Wire.NowMillis(), func(r *Registration) string { return r.BrokerAddr })
+}
 
 // UnregisterLocal takes that back.
 func (s *Server) UnregisterLocal(id remoting.BrokerIdentity) { s.table.Unregister(id, 0) }
@@ -92,13 +134,24 @@ func (s *Server) UnregisterLocal(id remoting.BrokerIdentity) { s.table.Unregiste
 func (s *Server) DeleteLocalTopic(topic, cluster string) { s.table.DeleteTopic(topic, cluster) }
 
 // ConnClosed forgets the brokers that were registered over a connection.
-func (s *Server) ConnClosed(conn remoting.Conn) { s.table.ConnClosed(conn.ID()) }
+func (s *Server) ConnClosed(conn remoting.Conn) {
+	s.report(s.table.ConnClosed(conn.ID()), "a broker's connection was closed")
+}
 
 // Routes returns the table rows.
 func (s *Server) Routes() []remoting.Route {
 	const test = "namesrv/namesrv_test.go"
 	row := func(code int32, name string, handler remoting.Handler, since string) remoting.Route {
 		return remoting.Route{Code: code, Name: name, Handler: handler, Since: since, Test: test}
+	}
+	// Writes a file, so it must not run on the event loop.
+	onWorker := func(r remoting.Route) remoting.Route {
+		r.Class = remoting.Admin
+		return r
+	}
+	partial := func(r remoting.Route, note string) remoting.Route {
+		r.Status, r.Note = remoting.Partial, note
+		return r
 	}
 	return []remoting.Route{
 		row(remoting.RegisterBroker, "REGISTER_BROKER", s.register, "3.0"),
@@ -112,24 +165,41 @@ func (s *Server) Routes() []remoting.Route {
 		row(remoting.DeleteTopicInNamesrv, "DELETE_TOPIC_IN_NAMESRV", s.deleteTopic, "3.0"),
 		row(remoting.WipeWritePermOfBroker, "WIPE_WRITE_PERM_OF_BROKER", s.wipeWritePerm, "3.0"),
 		row(remoting.AddWritePermOfBroker, "ADD_WRITE_PERM_OF_BROKER", s.addWritePerm, "4.9"),
-		row(remoting.PutKVConfig, "PUT_KV_CONFIG", s.kv.put, "3.0"),
+		onWorker(row(remoting.PutKVConfig, "PUT_KV_CONFIG", s.kv.put, "3.0")),
 		row(remoting.GetKVConfig, "GET_KV_CONFIG", s.kv.get, "3.0"),
-		row(remoting.DeleteKVConfig, "DELETE_KV_CONFIG", s.kv.delete, "3.0"),
+		onWorker(row(remoting.DeleteKVConfig, "DELETE_KV_CONFIG", s.kv.delete, "3.0")),
 		row(remoting.GetKVListByNamespace, "GET_KVLIST_BY_NAMESPACE", s.kv.list, "3.0"),
+		row(registerTopicInNamesrv, "REGISTER_TOPIC_IN_NAMESRV", s.registerTopic, "4.9"),
+		row(getUnitTopicList, "GET_UNIT_TOPIC_LIST", s.topicsByFlag(func(f int32) bool { return f&flagUnit != 0 }), "3.2"),
+		row(getHasUnitSubTopicList, "GET_HAS_UNIT_SUB_TOPIC_LIST", s.topicsByFlag(func(f int32) bool { return f&flagUnitSub != 0 }), "3.2"),
+		row(getHasUnitSubUnunitTopicList, "GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST",
+			s.topicsByFlag(func(f int32) bool { return f&(flagUnit|flagUnitSub) == flagUnitSub }), "3.2"),
+		partial(row(remoting.UpdateNamesrvConfig, "UPDATE_NAMESRV_CONFIG", s.updateConfig, "4.0"),
+			"in memory; of most keys the value is kept without an effect"),
+		row(remoting.GetNamesrvConfig, "GET_NAMESRV_CONFIG", s.getConfig, "4.0"),
+		row(getBrokerMemberGroup, "GET_BROKER_MEMBER_GROUP", s.memberGroup, "5.0"),
+		row(brokerHeartbeat, "BROKER_HEARTBEAT", s.heartbeat, "5.0"),
 	}
 }
 
 // advertise returns the address of each broker as the asking client should use it.
 func (s *Server) advertise(conn remoting.Conn) Advertise {
 	return func(r *Registration) string {
-		if r.LocalPort == 0 || !s.opts.Differences.Use(difference.AdvertiseReachedAddress) {
+		reached := conn.LocalAddr().Addr()
+		if r.LocalPort == 0 || !reached.IsValid() {
 			return r.BrokerAddr
 		}
-		return netip.AddrPortFrom(conn.LocalAddr().Addr().Unmap(), r.LocalPort).String()
+		seen := netip.AddrPortFrom(reached.Unmap().WithZone(""), r.LocalPort).String()
+		// Only an answer that the real broker would not give counts as a use.
+		if seen == r.BrokerAddr || !s.opts.Differences.Use(difference.AdvertiseReachedAddress) {
+			return r.BrokerAddr
+		}
+		return seen
 	}
 }
 
 func (s *Server) register(ex *remoting.Exchange) error {
+	ex.Reply.Ext.Open()
 	var req remoting.RegisterBrokerRequest
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
@@ -137,20 +207,19 @@ func (s *Server) register(ex *remoting.Exchange) error {
 	if req.BodyCRC32 != 0 && int64(crc32.ChecksumIEEE(ex.Req.Body)&0x7FFFFFFF) != req.BodyCRC32 {
 		return remoting.Errorf(remoting.SystemError, "crc32 not match")
 	}
-	var body remoting.RegisterBrokerBody
-	var err error
-	if req.Compressed {
-		body, err = decompressBody(ex.Req.Body)
-	} else if len(ex.Req.Body) > 0 {
-		err = fastjson.Unmarshal(ex.Req.Body, &body)
-	}
+	topics, err := decodeRegisterBody(ex.Req.Body, req.Compressed, ex.Req.Version)
 	if err != nil {
 		return &remoting.Error{Code: remoting.SystemError, Remark: "register broker failed: " + err.Error()}
 	}
-	ok := s.table.Register(Registration{
+	r := Registration{
 		BrokerIdentity: req.BrokerIdentity, HAServerAddr: req.HAServerAddr, EnableActingMaster: req.EnableActingMaster,
-		TimeoutMs: req.HeartbeatTimeoutMillis, ConnID: ex.Conn.ID(), Topics: body.TopicConfigSerializeWrapper,
-	}, s.opts.Wire.NowMillis())
+		TimeoutMs: req.HeartbeatTimeoutMillis, ConnID: ex.Conn.ID(), Topics: *topics,
+	}
+	_, r.KnowsActingMaster = ex.Req.Ext.Get("enableActingMaster")
+	if zone, ok := ex.Req.Ext.Get("__ZONE_NAME"); ok {
+		r.ZoneName = string(zone)
+	}
+	result, ok := s.table.Register(r, s.opts.Wire.NowMillis(), s.advertise(ex.Conn))
 	if !ok {
 		return remoting.Errorf(remoting.SystemError, "register broker failed")
 	}
@@ -158,82 +227,14 @@ func (s *Server) register(ex *remoting.Exchange) error {
 	case s.kick <- struct{}{}:
 	default:
 	}
-	ex.Reply.Ext.Open()
-	if table := s.kv.namespace("ORDER_TOPIC_CONFIG"); len(table) > 0 {
+	if result.MasterAddr != "" {
+		ex.Reply.Ext.String("masterAddr", result.MasterAddr)
+		ex.Reply.Ext.String("haServerAddr", result.HAServerAddr)
+	}
+	if table := s.kv.namespace(orderNamespace); len(table) > 0 && s.config.on("returnOrderTopicConfigToBroker") {
 		return encode(ex, remoting.KVTable{Table: table})
 	}
 	return nil
-}
-
-// maxBody bounds a decompressed registration, bytes.
-const maxBody = 64 << 20
-
-// decompressBody reads the zlib form of a registration: i4 length and data version JSON, i4
-// number of topics, per topic i4 length and "name read write perm filterType attributes",
-// the filter servers, and mappings that are not used here.
-func decompressBody(data []byte) (body remoting.RegisterBrokerBody, err error) {
-	z, err := zlib.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return body, err
-	}
-	defer z.Close()
-	in := io.LimitReader(z, maxBody)
-	wrapper := &body.TopicConfigSerializeWrapper
-	part, err := readPart(in)
-	if err != nil {
-		return body, err
-	}
-	if err := fastjson.Unmarshal(part, &wrapper.DataVersion); err != nil {
-		return body, err
-	}
-	var count int32
-	if err := binary.Read(in, binary.BigEndian, &count); err != nil {
-		return body, err
-	}
-	wrapper.TopicConfigTable = make(map[string]remoting.TopicConfig)
-	for range count {
-		part, err := readPart(in)
-		if err != nil {
-			return body, err
-		}
-		config, err := parseTopicLine(string(part))
-		if err != nil {
-			return body, err
-		}
-		wrapper.TopicConfigTable[config.TopicName] = config
-	}
-	return body, nil
-}
-
-func readPart(in io.Reader) ([]byte, error) {
-	var n int32
-	if err := binary.Read(in, binary.BigEndian, &n); err != nil {
-		return nil, err
-	}
-	if n < 0 || n > maxBody {
-		return nil, fmt.Errorf("a part of %d bytes", n)
-	}
-	b := make([]byte, n)
-	_, err := io.ReadFull(in, b)
-	return b, err
-}
-
-func parseTopicLine(line string) (config remoting.TopicConfig, err error) {
-	fields := strings.SplitN(line, " ", 6)
-	if len(fields) < 5 {
-		return config, fmt.Errorf("topic line %q", line)
-	}
-	var numbers [3]int32
-	for i := range numbers {
-		n, err := strconv.ParseInt(fields[i+1], 10, 32)
-		if err != nil {
-			return config, fmt.Errorf("topic line %q: %w", line, err)
-		}
-		numbers[i] = int32(n)
-	}
-	return remoting.TopicConfig{
-		TopicName: fields[0], ReadQueueNums: numbers[0], WriteQueueNums: numbers[1], Perm: numbers[2], TopicFilterType: fields[4],
-	}, nil
 }
 
 func (s *Server) unregister(ex *remoting.Exchange) error {
@@ -241,7 +242,8 @@ func (s *Server) unregister(ex *remoting.Exchange) error {
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	s.table.Unregister(req, ex.Conn.ID())
+	removed := s.table.Unregister(req, ex.Conn.ID())
+	s.opts.Log.WithFields(logrus.Fields{"broker": req.BrokerName, "addr": req.BrokerAddr, "removed": removed}).Info("a broker unregistered")
 	return nil
 }
 
@@ -268,17 +270,29 @@ func (s *Server) route(ex *remoting.Exchange) error {
 		return err
 	}
 	route, ok := s.table.Route(req.Topic, s.advertise(ex.Conn))
-	if !ok && s.ensure != nil && s.ensure(req.Topic) {
+	if !ok && s.ensureRetry(req.Topic) {
 		route, ok = s.table.Route(req.Topic, s.advertise(ex.Conn))
 	}
 	if !ok {
 		return remoting.Errorf(remoting.TopicNotExist,
 			"No topic route info in name server for the topic: %s\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.", req.Topic)
 	}
-	if order := s.kv.value("ORDER_TOPIC_CONFIG", req.Topic); order != "" {
-		route.OrderTopicConf = order
+	if s.config.on("orderMessageEnable") {
+		route.OrderTopicConf, _ = s.kv.value(orderNamespace, req.Topic)
 	}
-	return encode(ex, route)
+	quoted := req.AcceptStandardJSONOnly || ex.Req.Version >= standardJSONVersion
+	ex.Reply.Body = appendRoute(nil, &route, quoted)
+	return nil
+}
+
+// ensureRetry asks the broker of this process for the retry topic of a group that a client
+// looks up before its first heartbeat.
+func (s *Server) ensureRetry(topic string) bool {
+	if s.ensure == nil || len(topic) <= len(retryPrefix) || !strings.HasPrefix(topic, retryPrefix) ||
+		!s.opts.Differences.On(difference.RetryRouteAtFirstQuery) {
+		return false
+	}
+	return s.ensure(topic) && s.opts.Differences.Use(difference.RetryRouteAtFirstQuery)
 }
 
 func (s *Server) cluster(ex *remoting.Exchange) error {
@@ -286,6 +300,9 @@ func (s *Server) cluster(ex *remoting.Exchange) error {
 }
 
 func (s *Server) topics(ex *remoting.Exchange) error {
+	if !s.config.on("enableAllTopicList") {
+		return remoting.Errorf(remoting.SystemError, "disable")
+	}
 	return encode(ex, remoting.TopicList{TopicList: s.table.Topics("")})
 }
 
