@@ -1,0 +1,58 @@
+# Every target is described by the comment behind it; `make` alone prints them.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BIN := $(CURDIR)/bin/wheelmq
+RACE_BIN := $(CURDIR)/bin/wheelmq-race
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: build ## build and run name server and broker in one process
+	$(BIN) serve
+
+build: ## bin/wheelmq, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/wheelmq
+
+deps: # what the tests need beside Go: installed on Debian as root
+	@tools/install-deps.sh
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	go vet ./...
+	cd test && go vet ./...
+	go run $(STATICCHECK) ./...
+	cd test && go run $(STATICCHECK) ./...
+
+test: deps lint build ## everything: unit tests with the race detector, Go and Java clients, mqadmin
+	go test -race ./...
+	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 $(SUITES)
+	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 1 -count=1 ./cases ./golden/...
+
+test-short: build ## what needs nothing but Go, under a minute
+	go test ./...
+	cd test && WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 ./wire ./cases ./golden/...
+
+test-peer: deps ## the same suites against the real RocketMQ 5.5.0
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 $(SUITES)
+
+bench: deps build ## ours and a warmed-up real RocketMQ 5.5.0 in one run
+	go test -run xxx -bench . -benchmem ./remoting ./store ./broker/... ./server
+	cd test && WHEELMQ_BENCH=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./bench
+
+fuzz: ## each fuzz target for FUZZTIME (5m)
+	@for pkg in ./remoting/fastjson ./remoting ./message ./config; do \
+	  for f in $$(go test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+	    go test -run xxx -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-5m} $$pkg || exit 1; done; done
+
+docs: ## regenerate docs/differences.md and docs/compat.md
+	go run ./tools/docs
+
+clean: ## remove what was built and the default store directory
+	rm -rf bin wheelmq-data
+
+.PHONY: help run build deps lint test test-short test-peer bench fuzz docs clean

@@ -1,0 +1,105 @@
+// Package docs generates the documents that follow from the code: docs/compat.md from the
+// router tables, docs/differences.md from the register of differences.
+package docs
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/broker"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/namesrv"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// Table is one server's router table.
+type Table struct {
+	Title  string
+	Routes []*remoting.Route
+}
+
+// Tables assembles a broker on a temporary store and a name server and returns their tables.
+func Tables() (tables []Table, err error) {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	dir, err := os.MkdirTemp("", "wheelmq-docs-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	cfg := config.Default()
+	cfg.StorePathRootDir = dir
+	differences, err := difference.NewSet("")
+	if err != nil {
+		return nil, err
+	}
+	b, err := broker.New(broker.Options{
+		Config: cfg, Store: clock.Real{}, Wire: clock.Real{}, Log: log, Metrics: prometheus.NewRegistry(),
+		Health: health.NewRegistry(), Differences: differences,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := b.Close(); err == nil {
+			err = e
+		}
+	}()
+	ns := namesrv.New(namesrv.Options{Wire: clock.Real{}, Log: log, Differences: differences})
+	return []Table{
+		{"Name server", remoting.NewRouter(ns.Routes(), remoting.RouterOptions{Log: log}).Routes()},
+		{"Broker", b.Router().Routes()},
+	}, nil
+}
+
+// Compat renders docs/compat.md.
+func Compat(tables []Table) string {
+	var s strings.Builder
+	s.WriteString("# Request codes\n\nGenerated from the router tables by `make docs`. A code that is not listed is answered with 3 (REQUEST_CODE_NOT_SUPPORTED).\n")
+	for _, t := range tables {
+		fmt.Fprintf(&s, "\n## %s\n\n| code | name | status | since RocketMQ | tested by |\n|---|---|---|---|---|\n", t.Title)
+		for _, r := range t.Routes {
+			fmt.Fprintf(&s, "| %d | %s | %s | %s | %s |\n", r.Code, r.Name, status(r), r.Since, r.Test)
+		}
+	}
+	return s.String()
+}
+
+func status(r *remoting.Route) string {
+	switch r.Status {
+	case remoting.Refused:
+		return "refused: " + r.Note
+	case remoting.Partial:
+		return "partial: " + r.Note
+	default:
+		return "full"
+	}
+}
+
+// Differences renders docs/differences.md.
+func Differences(list []difference.Difference) string {
+	var s strings.Builder
+	s.WriteString("# Differences from the real RocketMQ 5.5.0\n\n" +
+		"Generated from the register in package `difference` by `make docs`. `profile=5.5.0` in broker.conf switches off those that can be; how often each was relied on is counted.\n\n" +
+		"| name | the real 5.5.0 | this server | under profile=5.5.0 |\n|---|---|---|---|\n")
+	for _, d := range list {
+		off := "off"
+		if d.Fixed {
+			off = "stays: the real behaviour loses, delays or hides something"
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s |\n", d.Name, d.Real, d.Ours, off)
+	}
+	s.WriteString("\nDefaults that differ: `mappedFileSizeCommitLog` 64 MiB and `mappedFileSizeConsumeQueue` 600,000 bytes for new stores (an existing store keeps its own), store directory `./wheelmq-data`, `autoCreateTopicEnable=true`, every dirty byte of the log is synced after 500 ms at the latest.\n")
+	return s.String()
+}

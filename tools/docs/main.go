@@ -1,0 +1,24 @@
+// Command docs writes docs/differences.md and docs/compat.md from the code.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/internal/docs"
+)
+
+func main() {
+	tables, err := docs.Tables()
+	if err == nil {
+		err = os.WriteFile("docs/compat.md", []byte(docs.Compat(tables)), 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile("docs/differences.md", []byte(docs.Differences(difference.All())), 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
