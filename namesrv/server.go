@@ -16,7 +16,8 @@ import (
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
 
-// TopicEnsurer makes a topic exist on the broker of this process, if its rules allow.
+// TopicEnsurer makes a topic exist on the broker of this process, if its rules allow, and
+// counts the use of the difference retry-route-at-first-query.
 type TopicEnsurer func(topic string) bool
 
 // Options are what a Server needs.
@@ -292,7 +293,7 @@ func (s *Server) ensureRetry(topic string) bool {
 		!s.opts.Differences.On(difference.RetryRouteAtFirstQuery) {
 		return false
 	}
-	return s.ensure(topic) && s.opts.Differences.Use(difference.RetryRouteAtFirstQuery)
+	return s.ensure(topic)
 }
 
 func (s *Server) cluster(ex *remoting.Exchange) error {

@@ -1,5 +1,7 @@
 // Package registration keeps a broker registered with external name servers: at start,
-// periodically, and at every change of its topics.
+// periodically, at every change of its topics, and anew as soon as a name server that was
+// gone is back. Each name server has a goroutine and a connection of its own, so that one
+// that hangs delays no other.
 package registration
 
 import (
@@ -25,8 +27,11 @@ import (
 const (
 	minPeriodMs = 10_000
 	maxPeriodMs = 60_000
-	retryMs     = 1_000
+	minRetryMs  = 500
+	maxRetryMs  = 4_000
 	callTimeout = 5 * time.Second
+
+	leaveTimeout = time.Second
 )
 
 // Topics is the broker's topic table.
@@ -65,10 +70,11 @@ type link struct {
 	s      *Service
 	addr   string
 	change chan struct{}
-	conn   *client.Conn
+	conn   *client.Conn // of the goroutine
 
-	mu  sync.Mutex // guards err
-	err error      // of the last registration
+	mu      sync.Mutex // guards what follows
+	err     error      // of the last registration
+	changed map[string]remoting.TopicConfig
 }
 
 // New checks the addresses.
@@ -90,12 +96,10 @@ func New(opts Options) (*Service, error) {
 
 // Start begins to register.
 func (s *Service) Start() {
-	s.opts.Topics.OnChange(func([]*topic.Config, []string) {
+	s.opts.Topics.OnChange(func(changed []*topic.Config, _ []string) {
+		// A deleted topic is not told: name servers keep it until the admin deletes it there.
 		for _, l := range s.links {
-			select {
-			case l.change <- struct{}{}:
-			default:
-			}
+			l.note(changed)
 		}
 	})
 	if s.opts.Health != nil {
@@ -107,7 +111,7 @@ func (s *Service) Start() {
 	}
 }
 
-// Close unregisters and stops.
+// Close unregisters and stops. A name server that does not answer delays it by a second.
 func (s *Service) Close(context.Context) error {
 	close(s.stop)
 	s.cancel()
@@ -127,31 +131,91 @@ func (s *Service) check() health.Result {
 	return health.Result{State: health.Up}
 }
 
+// note keeps changed topics for the next incremental registration.
+func (l *link) note(changed []*topic.Config) {
+	if len(changed) == 0 {
+		return
+	}
+	l.mu.Lock()
+	if l.changed == nil {
+		l.changed = make(map[string]remoting.TopicConfig)
+	}
+	for _, config := range changed {
+		l.changed[config.TopicName] = *config
+	}
+	l.mu.Unlock()
+	select {
+	case l.change <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the changed topics and forgets them.
+func (l *link) take() map[string]remoting.TopicConfig {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed := l.changed
+	l.changed = nil
+	return changed
+}
+
 func (l *link) run() {
 	defer l.s.wg.Done()
 	timer := l.s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	defer l.leave()
+	retry := int64(minRetryMs)
 	for {
-		wait := l.s.opts.PeriodMs
-		if err := l.register(); err != nil {
-			wait = retryMs
-			l.note(err)
-		} else {
-			l.note(nil)
+		err := l.registerAll()
+		if l.s.baseCtx.Err() != nil {
+			return
 		}
-		timer.Arm(l.s.opts.Wire.NowMillis() + wait)
-		select {
-		case <-timer.C():
-		case <-l.change:
-		case <-l.s.stop:
+		l.settle(err)
+		if err == nil {
+			retry = minRetryMs
+			timer.Arm(l.s.opts.Wire.NowMillis() + l.s.opts.PeriodMs)
+		} else {
+			timer.Arm(l.s.opts.Wire.NowMillis() + retry)
+			retry = min(2*retry, maxRetryMs)
+		}
+		if !l.wait(timer) {
 			return
 		}
 	}
 }
 
-// note keeps the outcome for the health check and logs when it changes.
-func (l *link) note(err error) {
+// wait returns when everything is to be registered; false when the service stops. Meanwhile
+// it registers changed topics.
+func (l *link) wait(timer clock.Timer) bool {
+	for {
+		var lost <-chan struct{}
+		if l.conn != nil {
+			lost = l.conn.Done()
+		}
+		select {
+		case <-l.s.stop:
+			return false
+		case <-timer.C():
+			return true
+		case <-lost:
+			l.settle(l.conn.Err())
+			// A name server that restarts is not back at once.
+			timer.Arm(l.s.opts.Wire.NowMillis() + minRetryMs)
+		case <-l.change:
+			if l.conn == nil {
+				// The registration after the reconnection brings all topics.
+				continue
+			}
+			if l.registerChanged() != nil {
+				// It may have forgotten us, and refuses a part of a broker it does not know.
+				return true
+			}
+		}
+	}
+}
+
+// settle keeps the outcome for the health check and logs when it changes.
+func (l *link) settle(err error) {
 	l.mu.Lock()
 	before := l.err
 	l.err = err
@@ -170,7 +234,8 @@ func (l *link) note(err error) {
 	}
 }
 
-func (l *link) register() error {
+// registerAll registers with every topic, over a new connection if there is none.
+func (l *link) registerAll() error {
 	ctx, cancel := context.WithTimeout(l.s.baseCtx, callTimeout)
 	defer cancel()
 	if l.conn == nil {
@@ -180,19 +245,37 @@ func (l *link) register() error {
 		}
 		l.conn = conn
 	}
+	// What changes from here on is in the table or will be noted again.
+	l.take()
+	return l.register(ctx, l.s.opts.Topics.Wrapper())
+}
+
+// registerChanged registers the changed topics alone.
+func (l *link) registerChanged() error {
+	changed := l.take()
+	if len(changed) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(l.s.baseCtx, callTimeout)
+	defer cancel()
 	wrapper := l.s.opts.Topics.Wrapper()
+	wrapper.TopicConfigTable = changed
+	return l.register(ctx, wrapper)
+}
+
+func (l *link) register(ctx context.Context, wrapper remoting.TopicConfigWrapper) error {
 	for name, config := range wrapper.TopicConfigTable {
 		config.Perm &= l.s.opts.BrokerPermission | topic.PermInherit
 		wrapper.TopicConfigTable[name] = config
 	}
 	body, err := fastjson.Marshal(remoting.RegisterBrokerBody{FilterServerList: []string{}, TopicConfigSerializeWrapper: wrapper})
 	if err != nil {
-		return err
+		return fmt.Errorf("registration: %w", err)
 	}
 	identity := l.identity()
 	host, _, err := net.SplitHostPort(identity.BrokerAddr)
 	if err != nil {
-		return err
+		return fmt.Errorf("registration: %w", err)
 	}
 	header := remoting.RegisterBrokerRequest{
 		BrokerIdentity: identity, HAServerAddr: net.JoinHostPort(host, strconv.Itoa(l.haPort(identity.BrokerAddr))),
@@ -236,7 +319,7 @@ func (l *link) leave() {
 	if l.conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	identity := l.identity()
 	var ext remoting.ExtWriter
