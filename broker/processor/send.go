@@ -40,6 +40,10 @@ type SendOptions struct {
 	Store       clock.Clock
 	Differences *difference.Set
 
+	// Writable tells whether brokerPermission has the write bit; nil is yes. As on the real
+	// broker only ordered topics are refused without it: routes keep clients from the rest.
+	Writable func() bool
+
 	StoreHost netip.AddrPort // the broker's address, part of every message id
 	Region    string         // regionId
 	Cluster   string         // brokerClusterName
@@ -114,7 +118,7 @@ func (s *Send) handle(ex *remoting.Exchange, st *sendState) (waits bool, err err
 	if err := h.Decode(&ex.Req.Ext); err != nil {
 		return false, err
 	}
-	config, err := s.target(h)
+	config, err := s.target(h, ex.Conn.RemoteAddr())
 	if err != nil {
 		return false, err
 	}
@@ -134,12 +138,15 @@ func (s *Send) handle(ex *remoting.Exchange, st *sendState) (waits bool, err err
 }
 
 // target checks and finds the topic of a send, in the real broker's order.
-func (s *Send) target(h *remoting.SendMessageRequest) (*topic.Config, error) {
+func (s *Send) target(h *remoting.SendMessageRequest, producer netip.AddrPort) (*topic.Config, error) {
 	config := s.opts.Topics.Get(h.Topic)
 	if config == nil {
 		if err := topic.ValidateName(string(h.Topic)); err != nil {
 			return nil, err
 		}
+	}
+	if config != nil && config.Order && s.opts.Writable != nil && !s.opts.Writable() {
+		return nil, remoting.Errorf(remoting.NoPermission, "the broker[%s] sending message is forbidden", s.opts.StoreHost)
 	}
 	if topic.Rule(h.Topic).NoSend {
 		return nil, remoting.Errorf(remoting.NoPermission, "Sending message to topic[%s] is forbidden.", h.Topic)
@@ -151,8 +158,8 @@ func (s *Send) target(h *remoting.SendMessageRequest) (*topic.Config, error) {
 		}
 	}
 	if queues := max(config.WriteQueueNums, config.ReadQueueNums); h.QueueID >= queues {
-		return nil, remoting.Errorf(remoting.InvalidParameter, "request queueId[%d] is illegal, topic %s has %d queues",
-			h.QueueID, config.TopicName, queues)
+		return nil, remoting.Errorf(remoting.InvalidParameter, "request queueId[%d] is illegal, %s Producer: %s",
+			h.QueueID, topic.Format(config), producer)
 	}
 	return config, nil
 }

@@ -107,10 +107,11 @@ func (s *SendBack) copy(v *message.View, req *remoting.ConsumerSendMsgBackReques
 }
 
 // changedBySendBack names the properties that a copy sets anew or must not keep: a delay that
-// was served already would be served again.
+// was served already would be served again. REAL_TOPIC and REAL_QID stay, as on the real
+// broker.
 func changedBySendBack(name []byte) bool {
 	switch string(name) {
-	case message.PropertyDelay, message.PropertyWait, message.PropertyRealTopic, message.PropertyRealQueueID,
+	case message.PropertyDelay, message.PropertyWait,
 		message.PropertyTimerDelaySec, message.PropertyTimerDelayMs, message.PropertyTimerDeliverMs:
 		return true
 	}

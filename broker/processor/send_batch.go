@@ -44,7 +44,11 @@ func (s *Send) putBatch(ex *remoting.Exchange, st *sendState, config *topic.Conf
 			Body: item.Body, Properties: item.Properties,
 		})
 	}
-	if key, ok := message.PropertyGet(st.recs[0].Properties, message.PropertyUniqKey); ok {
+	key, ok := message.PropertyGet(h.Properties, message.PropertyUniqKey)
+	if !ok {
+		key, ok = message.PropertyGet(st.recs[0].Properties, message.PropertyUniqKey)
+	}
+	if ok {
 		st.uniqKey = append(st.uniqKey, key...)
 	}
 	st.count = int64(len(st.recs))

@@ -1,6 +1,8 @@
 package processor
 
 import (
+	"bytes"
+
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 )
@@ -15,6 +17,7 @@ type foundProperties struct {
 
 var (
 	errTransaction = &remoting.Error{Code: remoting.SystemError, Remark: noTransactions}
+	lightQueue     = []byte("%LMQ%")
 	errMultiQueue  = &remoting.Error{Code: remoting.SystemError,
 		Remark: "light queues (" + message.PropertyInnerMultiDispatch + ") are not supported"}
 )
@@ -53,9 +56,9 @@ func (st *sendState) takeProperty(name, value []byte) {
 		st.found.hasUniqKey = true
 		st.uniqKey = append(st.uniqKey[:0], value...)
 	case message.PropertyTransactionPrepared:
-		st.found.transaction = string(value) == "true"
+		st.found.transaction = bytes.EqualFold(value, []byte("true"))
 	case message.PropertyInnerMultiDispatch:
-		st.found.multiQueue = true
+		st.found.multiQueue = bytes.Contains(value, lightQueue)
 	case message.PropertyWait:
 		st.found.noWait = string(value) == "false"
 	}

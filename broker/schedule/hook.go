@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"strconv"
+	"strings"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -57,7 +58,7 @@ func (h *hook) apply(rec *message.Record, origin appender.Origin) error {
 	if level <= 0 {
 		return refuseTimer(rec)
 	}
-	if !h.opts.Enabled && origin == appender.FromClient {
+	if !h.opts.Enabled && origin == appender.FromClient && !strings.HasPrefix(rec.Topic, message.PrefixRetry) {
 		return errNotEnabled
 	}
 	return h.rewrite(rec, h.opts.Levels.Clamp(level))

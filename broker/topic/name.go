@@ -27,7 +27,7 @@ func ValidateName(name string) error {
 		limit = maxDerivedNameLength
 	}
 	if len(name) > limit {
-		return remoting.Errorf(remoting.InvalidParameter, "The specified topic is longer than topic max length %d.", limit)
+		return remoting.Errorf(remoting.InvalidParameter, "The specified topic: %s, is longer than topic max length: %d", name, limit)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package topic
 
 import (
-	"strings"
+	"bytes"
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -13,6 +13,14 @@ type SystemRule struct {
 	System bool
 	NoSend bool // sends are answered with code 16
 }
+
+// Topics that the real broker has and this one only reserves, so that tools find what they
+// expect.
+const (
+	topicRocksTransHalf   = "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"
+	topicRocksTransOpHalf = "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC"
+	topicCheckpoint       = "CHECKPOINT_TOPIC"
+)
 
 // systemRules is the one table of system topics. The real broker takes client sends to
 // rmq_sys_wheel_timer, where a foreign record stops every timer; this one does not.
@@ -28,14 +36,19 @@ var systemRules = map[string]SystemRule{
 	message.TopicTransCheckMax: {System: true, NoSend: true},
 	message.TopicSelfTest:      {System: true, NoSend: true},
 	message.TopicOffsetMoved:   {System: true, NoSend: true},
+	topicRocksTransHalf:        {System: true},
+	topicRocksTransOpHalf:      {System: true},
+	topicCheckpoint:            {System: true},
 }
+
+var prefixSystem = []byte(message.PrefixSystem)
 
 // Rule returns the rule of a topic by its name alone.
 func Rule(name []byte) SystemRule {
 	if rule, ok := systemRules[string(name)]; ok {
 		return rule
 	}
-	return SystemRule{System: strings.HasPrefix(string(name), message.PrefixSystem)}
+	return SystemRule{System: bytes.HasPrefix(name, prefixSystem)}
 }
 
 // CheckChange refuses to create, change or delete a system topic (code 29).
@@ -69,6 +82,7 @@ func (t *Table) createSystem() {
 		broker |= PermRead | PermWrite
 	}
 	const rw = PermRead | PermWrite
+	own := ownNames{o.Cluster, o.Broker}
 	list := []*Config{
 		newConfig(message.TopicSelfTest, 1, 1, rw),
 		newConfig(message.TopicBenchmark, 1024, 1024, rw),
@@ -76,9 +90,14 @@ func (t *Table) createSystem() {
 		newConfig(o.Broker, 1, 1, broker),
 		newConfig(message.TopicOffsetMoved, 1, 1, rw),
 		newConfig(message.TopicSchedule, o.ScheduleQueues, o.ScheduleQueues, rw),
-		newConfig(o.Cluster+"_REPLY_TOPIC", 1, 1, rw),
+		newConfig(own.reply(), 1, 1, rw),
+		newConfig(own.revive(), 8, 8, rw),
+		newConfig(own.members(), 1, 1, PermInherit),
 		newConfig(message.TopicTransHalf, 1, 1, rw),
 		newConfig(message.TopicTransOpHalf, 1, 1, rw),
+		newConfig(topicRocksTransHalf, 1, 1, rw),
+		newConfig(topicRocksTransOpHalf, 1, 1, rw),
+		newConfig(message.TopicTimer, 1, 1, rw),
 		newConfig(message.TopicParked, 1, 1, PermRead),
 	}
 	if o.AutoCreate {
@@ -95,5 +114,14 @@ func (t *Table) createSystem() {
 	if !o.AutoCreate {
 		t.drop(message.TopicAutoCreate)
 	}
-	t.own = map[string]bool{o.Cluster: true, o.Broker: true, o.Cluster + "_REPLY_TOPIC": true}
+	t.own = map[string]bool{
+		o.Cluster: true, o.Broker: true, own.reply(): true, own.revive(): true, own.members(): true,
+	}
 }
+
+// ownNames are the names of the system topics called after a cluster and a broker.
+type ownNames struct{ cluster, broker string }
+
+func (n ownNames) reply() string   { return n.cluster + "_REPLY_TOPIC" }
+func (n ownNames) revive() string  { return message.PrefixSystem + "REVIVE_LOG_" + n.cluster }
+func (n ownNames) members() string { return message.PrefixSystem + "SYNC_BROKER_MEMBER_" + n.broker }

@@ -3,8 +3,10 @@
 package topic
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/wheelmq/wheelmq/remoting"
 )
@@ -19,6 +21,31 @@ const (
 	PermWrite    int32 = 2
 	PermInherit  int32 = 1
 )
+
+// Format is a configuration as the real broker's remarks print it.
+func Format(c *Config) string {
+	return fmt.Sprintf("TopicConfig [topicName=%s, readQueueNums=%d, writeQueueNums=%d, perm=%s, topicFilterType=%s, "+
+		"topicSysFlag=%d, order=%t, attributes=%s]", c.TopicName, c.ReadQueueNums, c.WriteQueueNums, formatPerm(c.Perm),
+		c.TopicFilterType, c.TopicSysFlag, c.Order, formatAttributes(c.Attributes))
+}
+
+func formatPerm(perm int32) string {
+	text := []byte("---")
+	for i, bit := range [...]int32{PermRead, PermWrite, PermInherit} {
+		if perm&bit != 0 {
+			text[i] = "RWX"[i]
+		}
+	}
+	return string(text)
+}
+
+func formatAttributes(attributes map[string]string) string {
+	var items []string
+	for _, key := range sortedNames(attributes) {
+		items = append(items, key+"="+attributes[key])
+	}
+	return "{" + strings.Join(items, ", ") + "}"
+}
 
 func newConfig(name string, read, write, perm int32) *Config {
 	return &Config{
