@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "record the answers about the real RocketMQ (with WHEELMQ_TARGET=peer)")
 
+// transcripts is a directory for what the server answered, masked: the text of a new exception.
+var transcripts = flag.String("transcripts", "", "directory for the masked answers")
+
 // step is one command. Steps run in order on one server, because later ones
 // look at what earlier ones made.
 type step struct {
@@ -106,7 +109,7 @@ func TestCommands(t *testing.T) {
 				send(t, target, "AT_Delay", "DELAY\x0118\x02", "waits for two hours")
 			}
 			if s.name == "queryMsgById" {
-				id := send(t, target, "AT_Broker", "KEYS\x01viewKey\x02TAGS\x01viewTag\x02", "look at me")
+				id := send(t, target, "AT_Broker", "UNIQ_KEY\x017F000001000100000000000000000001\x02KEYS\x01viewKey\x02TAGS\x01viewTag\x02", "look at me")
 				values = strings.NewReplacer("NAMESRV", target.NameServerAddr, "BROKER", target.BrokerAddr,
 					"OFFSETID", id, "NOWHERE", id[:16]+"00000000FFFFFFFF")
 			}
@@ -141,6 +144,11 @@ func runStep(t *testing.T, target *peer.Target, admin *peer.Admin, s step, value
 	}
 	if stderr != "" {
 		got += "--- stderr\n" + mask(stderr)
+	}
+	if *transcripts != "" {
+		if err := os.WriteFile(filepath.Join(*transcripts, s.name+".txt"), []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	file := filepath.Join("testdata", s.name+".txt")
 	if *update {
