@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -203,22 +204,37 @@ func (s *scanner) escape(out []byte) ([]byte, error) {
 	case 'f':
 		return append(out, '\f'), nil
 	case 'u':
-		r, err := s.hex4()
+		r, err := s.codePoint()
 		if err != nil {
 			return nil, err
-		}
-		if r >= 0xD800 && r < 0xDC00 && bytes.HasPrefix(s.b[s.at:], []byte(`\u`)) {
-			s.at += 2
-			low, err := s.hex4()
-			if err != nil {
-				return nil, err
-			}
-			r = 0x10000 + (r-0xD800)<<10 + (low - 0xDC00)
 		}
 		return utf8.AppendRune(out, r), nil
 	default:
 		return append(out, c), nil
 	}
+}
+
+// codePoint reads the four digits of an escape and, after a high surrogate, the escape of the
+// low one. Half a pair becomes a question mark, which is what Java stores for it.
+func (s *scanner) codePoint() (rune, error) {
+	r, err := s.hex4()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	if !bytes.HasPrefix(s.b[s.at:], []byte(`\u`)) {
+		return '?', nil
+	}
+	next := s.at
+	s.at += 2
+	low, err := s.hex4()
+	if err != nil {
+		return 0, err
+	}
+	if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+		return pair, nil
+	}
+	s.at = next
+	return '?', nil
 }
 
 func (s *scanner) hex4() (rune, error) {
@@ -341,18 +357,28 @@ func parseInt(b []byte) (int64, bool) {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendJSONString appends a quoted JSON string. Control characters are escaped; text that
-// is not UTF-8 is passed on as it is.
+// AppendJSONString appends a quoted JSON string. Control characters are escaped and bytes
+// that are not UTF-8 become U+FFFD, for a peer would close the connection over either.
 func AppendJSONString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); i++ {
+	for i := 0; i < len(s); {
 		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		i++
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
 		}
-		dst = append(dst, s[start:i]...)
-		start = i + 1
+		dst = append(dst, s[start:i-1]...)
+		start = i
 		switch c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)

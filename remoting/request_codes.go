@@ -88,6 +88,16 @@ const (
 	QueryAssignment                      int32 = 400
 	SetMessageRequestMode                int32 = 401
 	GetBrokerHAStatus                    int32 = 907
+	AuthCreateUser                       int32 = 3001
+	AuthUpdateUser                       int32 = 3002
+	AuthDeleteUser                       int32 = 3003
+	AuthGetUser                          int32 = 3004
+	AuthListUser                         int32 = 3005
+	AuthCreateACL                        int32 = 3006
+	AuthUpdateACL                        int32 = 3007
+	AuthDeleteACL                        int32 = 3008
+	AuthGetACL                           int32 = 3009
+	AuthListACL                          int32 = 3010
 	PopMessage                           int32 = 200050
 	AckMessage                           int32 = 200051
 	PeekMessage                          int32 = 200052

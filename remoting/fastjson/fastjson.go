@@ -44,6 +44,9 @@ type rewriter struct {
 	in  []byte
 	at  int
 	out []byte
+	// inKey refuses an object key inside an object key: every level would double the
+	// backslashes of the text, and no class of RocketMQ has one.
+	inKey bool
 }
 
 func (r *rewriter) fail(want string) error {
@@ -130,7 +133,10 @@ func (r *rewriter) key(depth int) error {
 	case '"', '\'':
 		return r.text()
 	case '{':
-		inner := rewriter{in: r.in, at: r.at}
+		if r.inKey {
+			return r.fail("a key that is no object")
+		}
+		inner := rewriter{in: r.in, at: r.at, inKey: true}
 		if err := inner.value(depth + 1); err != nil {
 			return err
 		}
@@ -172,28 +178,48 @@ func (r *rewriter) array(depth int) error {
 	}
 }
 
-// text copies a string; one in single quotes is quoted anew.
+// text copies a string; one in single quotes gets double ones.
 func (r *rewriter) text() error {
 	quote := r.in[r.at]
-	start := r.at + 1
-	for r.at = start; r.at < len(r.in); r.at++ {
-		switch r.in[r.at] {
-		case '\\':
+	r.out = append(r.out, '"')
+	for r.at++; r.at < len(r.in); r.at++ {
+		switch c := r.in[r.at]; {
+		case c == quote:
 			r.at++
-		case quote:
-			content := r.in[start:r.at]
-			r.at++
-			if quote == '"' {
-				r.out = append(r.out, '"')
-				r.out = append(r.out, content...)
-				r.out = append(r.out, '"')
-			} else {
-				r.out = appendQuoted(r.out, content)
-			}
+			r.out = append(r.out, '"')
 			return nil
+		case c == '"':
+			r.out = append(r.out, '\\', '"')
+		case c == '\\':
+			r.at++
+			if r.at == len(r.in) {
+				return r.fail("an escape")
+			}
+			r.escape(r.in[r.at])
+		default:
+			r.out = appendPlain(r.out, c)
 		}
 	}
 	return r.fail("the end of a string")
+}
+
+// escape copies an escape; those that strict JSON does not know are written plainly.
+func (r *rewriter) escape(c byte) {
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't', 'u':
+		r.out = append(r.out, '\\', c)
+	default:
+		r.out = appendPlain(r.out, c)
+	}
+}
+
+// appendPlain writes a byte of a string that needs no escape in the dialect.
+func appendPlain(dst []byte, c byte) []byte {
+	if c < 0x20 {
+		const digits = "0123456789abcdef"
+		return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xF])
+	}
+	return append(dst, c)
 }
 
 func (r *rewriter) word() []byte {
