@@ -128,6 +128,10 @@ func (s *scanner) blank() {
 }
 
 func (s *scanner) consume(c byte) bool {
+	if s.at < len(s.b) && s.b[s.at] == c {
+		s.at++
+		return true
+	}
 	s.blank()
 	if s.at < len(s.b) && s.b[s.at] == c {
 		s.at++
@@ -150,16 +154,18 @@ func (s *scanner) text() ([]byte, error) {
 		return nil, s.fail("a string")
 	}
 	start := s.at
-	for s.at < len(s.b) {
-		switch s.b[s.at] {
-		case '"':
-			s.at++
-			return s.b[start : s.at-1 : s.at-1], nil
-		case '\\':
+	for i, c := range s.b[start:] {
+		if c == '"' {
+			end := start + i
+			s.at = end + 1
+			return s.b[start:end:end], nil
+		}
+		if c == '\\' {
+			s.at = start + i
 			return s.escapedText(start)
 		}
-		s.at++
 	}
+	s.at = len(s.b)
 	return nil, s.fail("the end of a string")
 }
 
