@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -107,7 +108,12 @@ func (i *Instance) onClose(what string, f func(context.Context) error) {
 }
 
 func (i *Instance) startNameServer() error {
-	ns := namesrv.New(namesrv.Options{Wire: clock.Real{}, Log: i.log.WithField("part", "namesrv"), Differences: i.differences})
+	ns := namesrv.New(namesrv.Options{
+		Wire: clock.Real{}, Log: i.log.WithField("part", "namesrv"), Differences: i.differences, Health: i.health, Metrics: i.metrics,
+	})
+	if err := ns.OpenKVConfig(filepath.Join(i.cfg.StorePathRootDir, "namesrv", "kvConfig.json")); err != nil {
+		return err
+	}
 	ns.SetTopicEnsurer(func(topic string) bool { return i.broker != nil && i.broker.EnsureRetryTopic(topic) })
 	router := remoting.NewRouter(ns.Routes(), remoting.RouterOptions{Log: i.log})
 	s, err := server.New(server.Options{
@@ -121,6 +127,7 @@ func (i *Instance) startNameServer() error {
 		return err
 	}
 	i.namesrv, i.namesrvServer = ns, s
+	i.watch("name server port", s)
 	ns.Start()
 	i.onClose("name server", func(ctx context.Context) error { return errors.Join(s.Close(ctx), ns.Close()) })
 	return nil
@@ -188,7 +195,20 @@ func (i *Instance) brokerListener(name string, port int, b *broker.Broker) (*ser
 		return nil, err
 	}
 	i.onClose(name+" port", s.Close)
+	i.watch(name+" port", s)
 	return s, nil
+}
+
+// watch shows a listener that has ended by itself.
+func (i *Instance) watch(part string, s *server.Server) {
+	i.health.Register(part, func() health.Result {
+		select {
+		case <-s.Ended():
+			return health.Result{State: health.Down, Reason: "the listener on " + s.Addr().String() + " has ended, see the log"}
+		default:
+			return health.Result{State: health.Up}
+		}
+	})
 }
 
 // resolvePort turns port 0 into a free one, which message ids must name before it is open.

@@ -128,6 +128,9 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	b.locks = lock.NewTable(o.Wire)
+	if err := b.locks.Register(o.Metrics); err != nil {
+		return err
+	}
 	if err := b.assembleDelays(); err != nil {
 		return err
 	}
