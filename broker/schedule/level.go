@@ -77,7 +77,7 @@ func (w *worker) run(l *level, now int64) (next int64) {
 	if q == nil {
 		return never
 	}
-	offset := w.s.clampOffset(l, q)
+	offset := w.s.clampOffset(l.number, q)
 	n, err := q.Units(offset, w.units[:])
 	if err != nil {
 		return w.failed(l, now, err)
@@ -209,6 +209,11 @@ func (w *worker) rebuild(v *message.View, u *store.Unit) (reason string) {
 	target := w.s.opts.Topics.Get(realTopic)
 	if target == nil {
 		w.rec.Topic = string(realTopic)
+		// Deleting a topic deletes its queues: one that has them is only missing from the
+		// table, as after the loss of topics.json, and gets its messages.
+		if w.s.opts.Log.Queue(realTopic, w.rec.QueueID) != nil {
+			return ""
+		}
 		return fmt.Sprintf("topic %q does not exist", realTopic)
 	}
 	w.rec.Topic = target.TopicName

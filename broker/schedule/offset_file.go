@@ -55,8 +55,10 @@ func (f *offsetFile) load() {
 	f.version = table.DataVersion
 	for name, offset := range table.OffsetTable {
 		if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(f.s.offsets) {
-			f.s.offsets[n-1].Store(max(0, offset))
+			f.s.offsets[n-1].Store(offset)
 			f.saved[n-1] = offset
+			// Before anything is sent: an offset ahead of its queue would skip what comes.
+			f.s.clampOffset(int64(n), f.s.opts.Log.Queue(topicSchedule, int32(n-1)))
 		}
 	}
 }

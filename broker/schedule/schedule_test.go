@@ -25,10 +25,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const startMs = 1_800_000_000_000
 
+// reporter is what testing.TB and rapid.T have in common.
+type reporter interface {
+	Helper()
+	Error(args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // lab is a schedule service over a real store in a temporary directory, with a clock that
 // the test turns.
 type lab struct {
-	t        *testing.T
+	t        reporter
 	dir      string
 	clock    *clock.Virtual
 	store    *store.Store
@@ -37,10 +45,14 @@ type lab struct {
 	refuse   atomic.Pointer[string] // a topic whose puts are refused for a while
 	parked   atomic.Int64
 	missing  map[string]bool
+	known    map[string]*topic.Config // belongs to the driver
 }
 
-func newLab(t *testing.T) *lab {
-	l := &lab{t: t, dir: t.TempDir(), clock: clock.NewVirtual(startMs), missing: map[string]bool{}}
+func newLab(t testing.TB) *lab { return newLabIn(t, t.TempDir()) }
+
+func newLabIn(t reporter, dir string) *lab {
+	l := &lab{t: t, dir: dir, clock: clock.NewVirtual(startMs), missing: map[string]bool{},
+		known: map[string]*topic.Config{}}
 	l.open()
 	return l
 }
@@ -95,7 +107,10 @@ func (l *lab) Get(name []byte) *topic.Config {
 	if l.missing[string(name)] {
 		return nil
 	}
-	return &topic.Config{TopicName: string(name)}
+	if l.known[string(name)] == nil {
+		l.known[string(name)] = &topic.Config{TopicName: string(name)}
+	}
+	return l.known[string(name)]
 }
 
 // Park implements schedule.Parker.
@@ -203,6 +218,24 @@ func TestService_ParksWhatItsTargetRefusesForGood(t *testing.T) {
 	l.await("the message behind", func() bool { return l.count("T") == 1 })
 	if n := l.parked.Load(); n != 1 {
 		t.Fatalf("%d messages were parked, want 1", n)
+	}
+}
+
+func TestService_DeliversToATopicThatOnlyTheTableLost(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	l.send("Lost", 1)
+	l.send("Lost", 2)
+	l.clock.Set(startMs + 1000)
+	l.await("the first message", func() bool { return l.count("Lost") == 1 })
+	l.close()
+	l.missing["Lost"] = true
+	l.open()
+	l.clock.Set(startMs + 3000)
+	l.await("the second message", func() bool { return l.count("Lost") == 2 })
+	if n := l.parked.Load(); n != 0 {
+		t.Fatalf("%d messages were parked", n)
 	}
 }
 

@@ -162,13 +162,17 @@ func (s *Service) drive() {
 
 // clampOffset corrects an offset that its queue does not have: one that was saved ahead of the
 // data, or data that was deleted.
-func (s *Service) clampOffset(l *level, q *store.ConsumeQueue) int64 {
-	offset := s.offsets[l.number-1].Load()
-	clamped := min(max(offset, q.Min()), q.Max())
+func (s *Service) clampOffset(level int64, q *store.ConsumeQueue) int64 {
+	var lowest, highest int64
+	if q != nil {
+		lowest, highest = q.Min(), q.Max()
+	}
+	offset := s.offsets[level-1].Load()
+	clamped := min(max(offset, lowest), highest)
 	if clamped != offset {
-		s.opts.Wheel.WithFields(logrus.Fields{"level": l.number, "offset": offset, "min": q.Min(), "max": q.Max()}).
+		s.opts.Wheel.WithFields(logrus.Fields{"level": level, "offset": offset, "min": lowest, "max": highest}).
 			Warn("the offset of a delay level is outside of its queue and corrected")
-		s.offsets[l.number-1].Store(clamped)
+		s.offsets[level-1].Store(clamped)
 	}
 	return clamped
 }
