@@ -3,6 +3,7 @@
 package park
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
 
@@ -82,6 +84,10 @@ func (s *Service) Park(rec *message.Record, service, reason string) error {
 	parked.Topic, parked.QueueID = message.TopicParked, 0
 	parked.Properties = s.properties(rec, service, reason)
 	_, _, err := s.opts.Appender.Put(&parked, appender.FromScheduler, nil)
+	if illegal(err) {
+		s.leaveNote(&parked, rec, service, reason)
+		_, _, err = s.opts.Appender.Put(&parked, appender.FromScheduler, nil)
+	}
 	if err != nil {
 		return fmt.Errorf("park: %w", err)
 	}
@@ -89,6 +95,27 @@ func (s *Service) Park(rec *message.Record, service, reason string) error {
 	s.opts.Log.WithFields(logrus.Fields{"topic": rec.Topic, "queueId": rec.QueueID, "service": service, "reason": reason}).
 		Warn("a due message is parked: its target refuses it")
 	return nil
+}
+
+// illegal tells that the message cannot be stored at all, as one that is larger than a
+// maxMessageSize lowered since.
+func illegal(err error) bool {
+	var refusal *remoting.Error
+	return errors.As(err, &refusal) && refusal.Code == remoting.MessageIllegal
+}
+
+// leaveNote makes parked a note about rec, which stays in the log where the note's source
+// identity says, so that it does not hold up what is due behind it.
+func (s *Service) leaveNote(parked, rec *message.Record, service, reason string) {
+	note := message.Record{Topic: rec.Topic, QueueID: rec.QueueID}
+	if source, ok := message.PropertyGet(rec.Properties, message.PropertySource); ok {
+		note.Properties = message.PropertyAppend(nil, message.PropertySource, source)
+	}
+	if key, ok := message.PropertyGet(rec.Properties, message.PropertyUniqKey); ok {
+		note.Properties = message.PropertyAppend(note.Properties, message.PropertyUniqKey, key)
+	}
+	parked.SysFlag, parked.Properties = 0, s.properties(&note, service, reason)
+	parked.Body = []byte("the message is too large to be copied; it is in the log at the offset of its source identity")
 }
 
 func (s *Service) properties(rec *message.Record, service, reason string) []byte {

@@ -18,13 +18,17 @@ import (
 
 // door keeps what is put, or refuses it.
 type door struct {
-	put    []message.Record
-	refuse error
+	put     []message.Record
+	refuse  error
+	maxBody int // 0: any
 }
 
 func (d *door) Put(rec *message.Record, _ appender.Origin, _ store.Completion) (store.PutResult, bool, error) {
 	if d.refuse != nil {
 		return store.PutResult{}, false, d.refuse
+	}
+	if d.maxBody > 0 && len(rec.Body) > d.maxBody {
+		return store.PutResult{}, false, appender.Refusal(store.MessageIllegal)
 	}
 	d.put = append(d.put, *rec)
 	return store.PutResult{}, false, nil
@@ -98,5 +102,24 @@ func TestPark_LeavesFullPropertiesAlone(t *testing.T) {
 	}
 	if string(d.put[0].Properties) != string(props) {
 		t.Error("the message's own properties were cut")
+	}
+}
+
+func TestPark_WhatCannotBeStored_LeavesANote(t *testing.T) {
+	t.Parallel()
+	d := door{maxBody: 1000}
+	props := message.PropertyAppend(nil, message.PropertySource, "1:77:0")
+	rec := message.Record{Topic: "T", Body: make([]byte, 2000), Properties: message.PropertyAppend(props, "K", "v")}
+	if err := newService(t, &d, nil).Park(&rec, "schedule", "too large"); err != nil {
+		t.Fatal(err)
+	}
+	got := d.put[0]
+	for key, want := range map[string]string{message.PropertySource: "1:77:0", park.PropertyTopic: "T", park.PropertyReason: "too large"} {
+		if v, _ := message.PropertyGet(got.Properties, key); string(v) != want {
+			t.Errorf("%s is %q, want %q", key, v, want)
+		}
+	}
+	if got.Topic != message.TopicParked || len(got.Body) == 0 {
+		t.Errorf("parked %+v", got)
 	}
 }

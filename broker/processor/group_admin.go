@@ -77,7 +77,7 @@ func (a *GroupAdmin) get(ex *remoting.Exchange) error {
 	}
 	config := a.Groups.Find([]byte(req.Group))
 	if config == nil {
-		return remoting.Errorf(remoting.SubscriptionGroupNotExist, "No group in this broker. group: %s", req.Group)
+		return remoting.Errorf(remoting.SubscriptionGroupNotExist, "No group in this broker")
 	}
 	return encodeBody(ex, config)
 }
