@@ -44,6 +44,26 @@ func (w *ExtWriter) Bool(key string, value bool) {
 	w.buf = append(w.buf, '"')
 }
 
+// optString adds a field unless it is empty.
+func (w *ExtWriter) optString(key, value string) {
+	if value != "" {
+		w.String(key, value)
+	}
+}
+
+func (w *ExtWriter) optBytes(key string, value []byte) {
+	if value != nil {
+		w.Bytes(key, value)
+	}
+}
+
+// optInt adds a field unless it is what its absence means.
+func (w *ExtWriter) optInt(key string, value, absent int64) {
+	if value != absent {
+		w.Int(key, value)
+	}
+}
+
 func (w *ExtWriter) key(key string) {
 	if len(w.buf) > 0 {
 		w.buf = append(w.buf, ',')

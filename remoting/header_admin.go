@@ -26,6 +26,20 @@ func (h *CreateTopicRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *CreateTopicRequest) Encode(w *ExtWriter) {
+	w.String("topic", h.Topic)
+	w.optString("defaultTopic", h.DefaultTopic)
+	w.Int("readQueueNums", int64(h.ReadQueueNums))
+	w.Int("writeQueueNums", int64(h.WriteQueueNums))
+	w.Int("perm", int64(h.Perm))
+	w.optString("topicFilterType", h.TopicFilterType)
+	w.Int("topicSysFlag", int64(h.TopicSysFlag))
+	w.Bool("order", h.Order)
+	w.optString("attributes", h.Attributes)
+	w.Bool("force", h.Force)
+}
+
 // TopicRequest is the header of the requests that name one topic and nothing else that
 // matters: DELETE_TOPIC_IN_BROKER (215), GET_TOPIC_CONFIG (351), GET_TOPIC_STATS_INFO (202),
 // QUERY_TOPIC_CONSUME_BY_WHO (300).
@@ -36,6 +50,11 @@ func (h *TopicRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.Topic = r.text("topic")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *TopicRequest) Encode(w *ExtWriter) {
+	w.String("topic", h.Topic)
 }
 
 // DeleteTopicRequest is the header of DELETE_TOPIC_IN_BROKER (215).
@@ -60,6 +79,12 @@ func (h *DeleteSubscriptionGroupRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *DeleteSubscriptionGroupRequest) Encode(w *ExtWriter) {
+	w.String("groupName", h.GroupName)
+	w.Bool("cleanOffset", h.CleanOffset)
+}
+
 // GetSubscriptionGroupRequest is the header of GET_SUBSCRIPTIONGROUP_CONFIG (352).
 type GetSubscriptionGroupRequest struct{ Group string }
 
@@ -68,4 +93,9 @@ func (h *GetSubscriptionGroupRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.Group = r.text("group")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *GetSubscriptionGroupRequest) Encode(w *ExtWriter) {
+	w.String("group", h.Group)
 }

@@ -16,6 +16,13 @@ func (h *UnregisterClientRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *UnregisterClientRequest) Encode(w *ExtWriter) {
+	w.String("clientID", h.ClientID)
+	w.optString("producerGroup", h.ProducerGroup)
+	w.optString("consumerGroup", h.ConsumerGroup)
+}
+
 // GetConsumerListByGroupRequest is the header of GET_CONSUMER_LIST_BY_GROUP (38).
 type GetConsumerListByGroupRequest struct{ ConsumerGroup string }
 
@@ -24,6 +31,11 @@ func (h *GetConsumerListByGroupRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.ConsumerGroup = r.text("consumerGroup")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *GetConsumerListByGroupRequest) Encode(w *ExtWriter) {
+	w.String("consumerGroup", h.ConsumerGroup)
 }
 
 // GetConsumerConnectionListRequest is the header of GET_CONSUMER_CONNECTION_LIST (203).
@@ -36,6 +48,11 @@ func (h *GetConsumerConnectionListRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *GetConsumerConnectionListRequest) Encode(w *ExtWriter) {
+	w.String("consumerGroup", h.ConsumerGroup)
+}
+
 // GetProducerConnectionListRequest is the header of GET_PRODUCER_CONNECTION_LIST (204).
 type GetProducerConnectionListRequest struct{ ProducerGroup string }
 
@@ -44,6 +61,11 @@ func (h *GetProducerConnectionListRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.ProducerGroup = r.text("producerGroup")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *GetProducerConnectionListRequest) Encode(w *ExtWriter) {
+	w.String("producerGroup", h.ProducerGroup)
 }
 
 // NotifyConsumerIdsChangedRequest is the header of NOTIFY_CONSUMER_IDS_CHANGED (40), which
@@ -55,6 +77,13 @@ func (h *NotifyConsumerIdsChangedRequest) Encode(w *ExtWriter) {
 	w.String("consumerGroup", h.ConsumerGroup)
 }
 
+// Decode reads the header.
+func (h *NotifyConsumerIdsChangedRequest) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.ConsumerGroup = r.text("consumerGroup")
+	return r.err()
+}
+
 // ViewMessageRequest is the header of VIEW_MESSAGE_BY_ID (33).
 type ViewMessageRequest struct{ Offset int64 }
 
@@ -63,6 +92,11 @@ func (h *ViewMessageRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.Offset = r.int64("offset")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *ViewMessageRequest) Encode(w *ExtWriter) {
+	w.Int("offset", h.Offset)
 }
 
 // GetConsumeStatsRequest is the header of GET_CONSUME_STATS (208).
@@ -78,6 +112,12 @@ func (h *GetConsumeStatsRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *GetConsumeStatsRequest) Encode(w *ExtWriter) {
+	w.String("consumerGroup", h.ConsumerGroup)
+	w.optString("topic", h.Topic)
+}
+
 // ViewBrokerStatsDataRequest is the header of VIEW_BROKER_STATS_DATA (315).
 type ViewBrokerStatsDataRequest struct{ StatsName, StatsKey string }
 
@@ -86,6 +126,12 @@ func (h *ViewBrokerStatsDataRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.StatsName, h.StatsKey = r.text("statsName"), r.text("statsKey")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *ViewBrokerStatsDataRequest) Encode(w *ExtWriter) {
+	w.String("statsName", h.StatsName)
+	w.String("statsKey", h.StatsKey)
 }
 
 // QueryMessageRequest is the header of QUERY_MESSAGE (12).
@@ -105,4 +151,13 @@ func (h *QueryMessageRequest) Decode(fields *Fields) error {
 		BeginTimestamp: r.int64("beginTimestamp"), EndTimestamp: r.int64("endTimestamp"),
 	}
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *QueryMessageRequest) Encode(w *ExtWriter) {
+	w.String("topic", h.Topic)
+	w.String("key", h.Key)
+	w.Int("maxNum", int64(h.MaxNum))
+	w.Int("beginTimestamp", h.BeginTimestamp)
+	w.Int("endTimestamp", h.EndTimestamp)
 }

@@ -13,6 +13,12 @@ func (h *GetRouteInfoRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *GetRouteInfoRequest) Encode(w *ExtWriter) {
+	w.String("topic", h.Topic)
+	w.Bool("acceptStandardJsonOnly", h.AcceptStandardJSONOnly)
+}
+
 // BrokerIdentity is what the requests from a broker to a name server have in common:
 // UNREGISTER_BROKER (104), QUERY_DATA_VERSION (322).
 type BrokerIdentity struct {
@@ -76,6 +82,7 @@ func (h *RegisterBrokerRequest) Decode(fields *Fields) error {
 func (h *RegisterBrokerRequest) Encode(w *ExtWriter) {
 	h.BrokerIdentity.Encode(w)
 	w.String("haServerAddr", h.HAServerAddr)
+	w.optInt("heartbeatTimeoutMillis", h.HeartbeatTimeoutMillis, 0)
 	w.Bool("enableActingMaster", h.EnableActingMaster)
 	w.Bool("compressed", h.Compressed)
 	w.Int("bodyCrc32", h.BodyCRC32)
@@ -92,6 +99,13 @@ func (h *KVConfigRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *KVConfigRequest) Encode(w *ExtWriter) {
+	w.String("namespace", h.Namespace)
+	w.String("key", h.Key)
+	w.optString("value", h.Value)
+}
+
 // GetKVListByNamespaceRequest is the header of GET_KVLIST_BY_NAMESPACE (219).
 type GetKVListByNamespaceRequest struct{ Namespace string }
 
@@ -100,6 +114,11 @@ func (h *GetKVListByNamespaceRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.Namespace = r.text("namespace")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *GetKVListByNamespaceRequest) Encode(w *ExtWriter) {
+	w.String("namespace", h.Namespace)
 }
 
 // WritePermRequest is the header of WIPE_WRITE_PERM_OF_BROKER (205) and
@@ -113,6 +132,11 @@ func (h *WritePermRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *WritePermRequest) Encode(w *ExtWriter) {
+	w.String("brokerName", h.BrokerName)
+}
+
 // DeleteTopicInNamesrvRequest is the header of DELETE_TOPIC_IN_NAMESRV (216).
 type DeleteTopicInNamesrvRequest struct{ Topic, ClusterName string }
 
@@ -123,6 +147,12 @@ func (h *DeleteTopicInNamesrvRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *DeleteTopicInNamesrvRequest) Encode(w *ExtWriter) {
+	w.String("topic", h.Topic)
+	w.optString("clusterName", h.ClusterName)
+}
+
 // GetTopicsByClusterRequest is the header of GET_TOPICS_BY_CLUSTER (224).
 type GetTopicsByClusterRequest struct{ Cluster string }
 
@@ -131,4 +161,9 @@ func (h *GetTopicsByClusterRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.Cluster = r.text("cluster")
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *GetTopicsByClusterRequest) Encode(w *ExtWriter) {
+	w.String("cluster", h.Cluster)
 }

@@ -19,11 +19,26 @@ func (h *QueryConsumerOffsetRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *QueryConsumerOffsetRequest) Encode(w *ExtWriter) {
+	w.Bytes("consumerGroup", h.ConsumerGroup)
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+	w.Bool("setZeroIfNotFound", h.SetZeroIfNotFound)
+}
+
 // QueryConsumerOffsetResponse answers QUERY_CONSUMER_OFFSET.
 type QueryConsumerOffsetResponse struct{ Offset int64 }
 
 // Encode writes the header.
 func (h *QueryConsumerOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
+
+// Decode reads the header.
+func (h *QueryConsumerOffsetResponse) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.Offset = r.int64("offset")
+	return r.err()
+}
 
 // UpdateConsumerOffsetRequest is the header of UPDATE_CONSUMER_OFFSET (15). Text fields
 // alias the frame.
@@ -42,6 +57,14 @@ func (h *UpdateConsumerOffsetRequest) Decode(fields *Fields) error {
 		CommitOffset: r.int64("commitOffset"),
 	}
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *UpdateConsumerOffsetRequest) Encode(w *ExtWriter) {
+	w.Bytes("consumerGroup", h.ConsumerGroup)
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+	w.Int("commitOffset", h.CommitOffset)
 }
 
 // queueRequest is what the requests about one queue have in common. Topic aliases the frame.
@@ -64,11 +87,24 @@ func (h *GetMaxOffsetRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *GetMaxOffsetRequest) Encode(w *ExtWriter) {
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+}
+
 // GetMaxOffsetResponse answers GET_MAX_OFFSET.
 type GetMaxOffsetResponse struct{ Offset int64 }
 
 // Encode writes the header.
 func (h *GetMaxOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
+
+// Decode reads the header.
+func (h *GetMaxOffsetResponse) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.Offset = r.int64("offset")
+	return r.err()
+}
 
 // GetMinOffsetRequest is the header of GET_MIN_OFFSET (31).
 type GetMinOffsetRequest struct{ queueRequest }
@@ -80,11 +116,24 @@ func (h *GetMinOffsetRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *GetMinOffsetRequest) Encode(w *ExtWriter) {
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+}
+
 // GetMinOffsetResponse answers GET_MIN_OFFSET.
 type GetMinOffsetResponse struct{ Offset int64 }
 
 // Encode writes the header.
 func (h *GetMinOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
+
+// Decode reads the header.
+func (h *GetMinOffsetResponse) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.Offset = r.int64("offset")
+	return r.err()
+}
 
 // SearchOffsetRequest is the header of SEARCH_OFFSET_BY_TIMESTAMP (29).
 type SearchOffsetRequest struct {
@@ -101,11 +150,26 @@ func (h *SearchOffsetRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *SearchOffsetRequest) Encode(w *ExtWriter) {
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+	w.Int("timestamp", h.Timestamp)
+	w.optString("boundaryType", h.BoundaryType)
+}
+
 // SearchOffsetResponse answers SEARCH_OFFSET_BY_TIMESTAMP.
 type SearchOffsetResponse struct{ Offset int64 }
 
 // Encode writes the header.
 func (h *SearchOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
+
+// Decode reads the header.
+func (h *SearchOffsetResponse) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.Offset = r.int64("offset")
+	return r.err()
+}
 
 // GetEarliestMsgStoretimeRequest is the header of GET_EARLIEST_MSG_STORETIME (32).
 type GetEarliestMsgStoretimeRequest struct{ queueRequest }
@@ -117,11 +181,24 @@ func (h *GetEarliestMsgStoretimeRequest) Decode(fields *Fields) error {
 	return r.err()
 }
 
+// Encode writes the header.
+func (h *GetEarliestMsgStoretimeRequest) Encode(w *ExtWriter) {
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+}
+
 // GetEarliestMsgStoretimeResponse answers GET_EARLIEST_MSG_STORETIME; -1 means none.
 type GetEarliestMsgStoretimeResponse struct{ Timestamp int64 }
 
 // Encode writes the header.
 func (h *GetEarliestMsgStoretimeResponse) Encode(w *ExtWriter) { w.Int("timestamp", h.Timestamp) }
+
+// Decode reads the header.
+func (h *GetEarliestMsgStoretimeResponse) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.Timestamp = r.int64("timestamp")
+	return r.err()
+}
 
 // bytes reads a required field that aliases the frame.
 func (r *headerReader) bytes(name string) []byte {

@@ -66,6 +66,22 @@ func (h *PullMessageRequest) Decode(fields *Fields) error {
 	return nil
 }
 
+// Encode writes the header.
+func (h *PullMessageRequest) Encode(w *ExtWriter) {
+	w.Bytes("consumerGroup", h.ConsumerGroup)
+	w.Bytes("topic", h.Topic)
+	w.Int("queueId", int64(h.QueueID))
+	w.Int("queueOffset", h.QueueOffset)
+	w.Int("maxMsgNums", int64(h.MaxMsgNums))
+	w.Int("sysFlag", int64(h.SysFlag))
+	w.Int("commitOffset", h.CommitOffset)
+	w.Int("suspendTimeoutMillis", h.SuspendTimeoutMillis)
+	w.Int("subVersion", h.SubVersion)
+	w.optBytes("subscription", h.Subscription)
+	w.optBytes("expressionType", h.ExpressionType)
+	w.optInt("maxMsgBytes", int64(h.MaxMsgBytes), 0)
+}
+
 // PullMessageResponse is the header of every pull's result.
 type PullMessageResponse struct {
 	SuggestWhichBrokerID int64
@@ -84,4 +100,15 @@ func (h *PullMessageResponse) Encode(w *ExtWriter) {
 	w.Int("nextBeginOffset", h.NextBeginOffset)
 	w.Int("suggestWhichBrokerId", h.SuggestWhichBrokerID)
 	w.Int("topicSysFlag", int64(h.TopicSysFlag))
+}
+
+// Decode reads the header.
+func (h *PullMessageResponse) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	*h = PullMessageResponse{
+		SuggestWhichBrokerID: r.int64("suggestWhichBrokerId"), NextBeginOffset: r.int64("nextBeginOffset"),
+		MinOffset: r.int64("minOffset"), MaxOffset: r.int64("maxOffset"),
+		TopicSysFlag: r.optInt32("topicSysFlag", 0), GroupSysFlag: r.optInt32("groupSysFlag", 0),
+	}
+	return r.err()
 }

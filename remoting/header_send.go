@@ -120,6 +120,30 @@ func (h *SendMessageRequest) set(name sendField, f *Field, failed **Error) {
 	}
 }
 
+// Encode writes the header with the long names of code 10.
+func (h *SendMessageRequest) Encode(w *ExtWriter) { h.encode(w, sendLongNames[:]) }
+
+// EncodeV2 writes the header with the letters of codes 310 and 320.
+func (h *SendMessageRequest) EncodeV2(w *ExtWriter) { h.encode(w, sendLetters[:]) }
+
+var sendLetters = [...]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"}
+
+func (h *SendMessageRequest) encode(w *ExtWriter, name []string) {
+	w.Bytes(name[sendProducerGroup-'a'], h.ProducerGroup)
+	w.Bytes(name[sendTopic-'a'], h.Topic)
+	w.optBytes(name[sendDefaultTopic-'a'], h.DefaultTopic)
+	w.Int(name[sendDefaultTopicQueueNums-'a'], int64(h.DefaultTopicQueueNums))
+	w.Int(name[sendQueueID-'a'], int64(h.QueueID))
+	w.Int(name[sendSysFlag-'a'], int64(h.SysFlag))
+	w.Int(name[sendBornTimestamp-'a'], h.BornTimestamp)
+	w.Int(name[sendFlag-'a'], int64(h.Flag))
+	w.optBytes(name[sendProperties-'a'], h.Properties)
+	w.Int(name[sendReconsumeTimes-'a'], int64(h.ReconsumeTimes))
+	w.Bool(name[sendUnitMode-'a'], h.UnitMode)
+	w.optInt(name[sendMaxReconsumeTimes-'a'], int64(h.MaxReconsumeTimes), -1)
+	w.Bool(name[sendBatch-'a'], h.Batch)
+}
+
 // ConsumerSendMsgBackRequest is the header of CONSUMER_SEND_MSG_BACK (36).
 type ConsumerSendMsgBackRequest struct {
 	Offset            int64 // CommitLog offset of the message
@@ -140,4 +164,15 @@ func (h *ConsumerSendMsgBackRequest) Decode(fields *Fields) error {
 		UnitMode: r.optBool("unitMode", false), MaxReconsumeTimes: r.optInt32("maxReconsumeTimes", -1),
 	}
 	return r.err()
+}
+
+// Encode writes the header.
+func (h *ConsumerSendMsgBackRequest) Encode(w *ExtWriter) {
+	w.Int("offset", h.Offset)
+	w.String("group", h.Group)
+	w.Int("delayLevel", int64(h.DelayLevel))
+	w.optString("originMsgId", h.OriginMsgID)
+	w.optString("originTopic", h.OriginTopic)
+	w.Bool("unitMode", h.UnitMode)
+	w.optInt("maxReconsumeTimes", int64(h.MaxReconsumeTimes), -1)
 }
