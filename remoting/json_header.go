@@ -173,21 +173,23 @@ func (s *scanner) escapedText(start int) ([]byte, error) {
 	out := *s.scratch
 	from := len(out)
 	out = append(out, s.b[start:s.at]...)
-	for s.at < len(s.b) {
+	for run := s.at; s.at < len(s.b); {
 		c := s.b[s.at]
+		if c != '"' && c != '\\' {
+			s.at++
+			continue
+		}
+		out = append(out, s.b[run:s.at]...)
 		s.at++
-		switch c {
-		case '"':
+		if c == '"' {
 			*s.scratch = out
 			return out[from:len(out):len(out)], nil
-		case '\\':
-			var err error
-			if out, err = s.escape(out); err != nil {
-				return nil, err
-			}
-		default:
-			out = append(out, c)
 		}
+		var err error
+		if out, err = s.escape(out); err != nil {
+			return nil, err
+		}
+		run = s.at
 	}
 	return nil, s.fail("the end of a string")
 }
