@@ -21,12 +21,18 @@ func TestDelayBurst(t *testing.T) {
 	total := envInt("WHEELMQ_BENCH_BURST", 100_000)
 	fmt.Printf("\n| %d level-3 messages past due at start | msg/s | CPU µs/msg |\n|---|---|---|\n", total)
 	for _, target := range bothServers(t) {
-		s := burst(t, target, total)
+		s, seen := burst(t, target, total)
+		if !seen {
+			fmt.Printf("| %s | delivered while it started, before it could be watched | |\n", target.Kind)
+			continue
+		}
 		fmt.Printf("| %s | %.0f | %.2f |\n", target.Kind, s.rate(), s.perMessage())
 	}
 }
 
-func burst(t *testing.T, target *peer.Target, total int) sample {
+// burst measures from the first look at the queues to their end; seen is false when everything
+// was there at the first look.
+func burst(t *testing.T, target *peer.Target, total int) (s sample, seen bool) {
 	t.Helper()
 	topic := "DelayBurst"
 	c := wire.Dial(t, target.BrokerAddr)
@@ -69,10 +75,9 @@ func burst(t *testing.T, target *peer.Target, total int) sample {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if firstCount == want {
-		t.Logf("%s had delivered everything before the first look", target.Kind)
-	}
-	return sample{messages: int(max(want-firstCount, 1)), wall: time.Since(first), cpu: cpuTime(t, target.PIDs()) - before}
+	return sample{
+		messages: int(max(want-firstCount, 1)), wall: time.Since(first), cpu: cpuTime(t, target.PIDs()) - before,
+	}, firstCount < want
 }
 
 // bothServers starts ours and, unless WHEELMQ_BENCH_PEER=0, the real one.
