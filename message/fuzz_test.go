@@ -9,6 +9,11 @@ import (
 
 // FuzzParse: what is accepted says the same after another layout.
 func FuzzParse(f *testing.F) {
+	for i, b := range goldenRecords(f) {
+		if i%20 == 0 {
+			f.Add(b)
+		}
+	}
 	r := record()
 	b := make([]byte, message.EncodedLen(&r))
 	message.Encode(b, &r)

@@ -94,15 +94,25 @@ func (c *Conn) Call(ctx context.Context, code int32, ext *remoting.ExtWriter, bo
 	}
 	select {
 	case reply := <-answer:
-		if reply.Code != remoting.Success {
-			return nil, &remoting.Error{Code: reply.Code, Remark: reply.Remark}
-		}
-		return reply, nil
+		return success(reply)
 	case <-c.done:
-		return nil, c.Err()
+		// The peer may close right after its answer.
+		select {
+		case reply := <-answer:
+			return success(reply)
+		default:
+			return nil, c.Err()
+		}
 	case <-ctx.Done():
 		return nil, fmt.Errorf("remoting client: request code %d: %w", code, ctx.Err())
 	}
+}
+
+func success(reply *remoting.Command) (*remoting.Command, error) {
+	if reply.Code != remoting.Success {
+		return nil, &remoting.Error{Code: reply.Code, Remark: reply.Remark}
+	}
+	return reply, nil
 }
 
 func (c *Conn) expect() (int32, chan *remoting.Command) {

@@ -131,3 +131,20 @@ func TestDone_PeerCloses_ToldWithoutACall(t *testing.T) {
 		t.Errorf("got %v", c.Err())
 	}
 }
+
+func TestCall_PeerClosesAfterItsAnswer_Answered(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		c, peer := pipe(t)
+		done := call(context.Background(), c, "")
+		req, err := readFrame(peer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer(t, peer, 0, req.Opaque, remoting.FlagResponse, []byte("last"))
+		_ = peer.Close()
+		if got := <-done; got.err != nil || string(got.cmd.Body) != "last" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+}
