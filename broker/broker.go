@@ -153,7 +153,7 @@ func (b *Broker) assembleDelays() (err error) {
 	b.schedule, err = schedule.New(schedule.Options{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
 		Park: b.park, Topics: b.topics, ConfigDir: b.configDir(), Wheel: o.Log.WithField("part", "schedule"),
-		Metrics: o.Metrics, Health: o.Health,
+		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
 	})
 	return err
 }

@@ -2,6 +2,7 @@ package processor
 
 import (
 	"github.com/wheelmq/wheelmq/broker/longpoll"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -48,6 +49,9 @@ func (h *heldPull) Resume(reason longpoll.Reason) {
 			h.pending.Send()
 		}
 		return
+	}
+	if reason == longpoll.TimedOut {
+		h.pull.opts.Differences.Use(difference.LongPollOnTime)
 	}
 	h.pending.Reply.Ext.Open()
 	topicName := []byte(h.target.topic.TopicName)

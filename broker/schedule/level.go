@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -102,6 +103,9 @@ func (w *worker) run(l *level, now int64) (next int64) {
 	}
 	if done > offset {
 		w.s.delivered.Add(done - offset)
+		if w.s.opts.Differences != nil {
+			w.s.opts.Differences.Use(difference.DelayToTheMillisecond)
+		}
 		w.s.offsets[l.number-1].Store(done)
 	}
 	if next == never && done < q.Max() {

@@ -11,6 +11,7 @@ import (
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
@@ -55,6 +56,8 @@ type Options struct {
 	Wheel     logrus.FieldLogger
 	Metrics   prometheus.Registerer // may be nil
 	Health    *health.Registry      // may be nil
+	// Differences counts the batches that were delivered on time; may be nil.
+	Differences *difference.Set
 }
 
 // Service delivers due messages. One goroutine serves all levels: it sleeps until the next due
