@@ -27,11 +27,14 @@ func (b *Broker) routes() []remoting.Route {
 			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, Readable: readable, BrokerName: c.BrokerName,
 			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
 			Limits: processor.PullLimits{
+				HotBytes:   hotBytes(),
 				MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
 				DiskMsgs: int32(c.MaxTransferCountOnMessageInDisk), DiskSize: c.MaxTransferBytesOnMessageInDisk,
 			},
 		}).Routes(),
-		(&processor.ConsumerOffset{Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Store: b.store}).Routes(),
+		(&processor.ConsumerOffset{
+			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Store: b.store, HotBytes: hotBytes(),
+		}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
 		(&processor.Heartbeat{
 			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, Log: o.Log,
