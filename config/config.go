@@ -1,49 +1,51 @@
 package config
 
-// Config is every setting of one instance. The tag key is the name in broker.conf, default
-// its value when nobody sets it. Times are ms, sizes bytes.
+// Config is every setting of one instance. The tag key is the name in broker.conf, default its
+// value when nobody sets it; min (0 when not given), max and oneof say which values fit. Times
+// are ms, sizes bytes.
 type Config struct {
 	BrokerName        string `key:"brokerName" default:"broker-a" doc:"name of the broker, part of every queue's name"`
 	BrokerClusterName string `key:"brokerClusterName" default:"DefaultCluster" doc:"cluster the broker belongs to"`
 	BrokerID          int64  `key:"brokerId" default:"0" doc:"0 is the master"`
 	BrokerIP1         string `key:"brokerIP1" default:"" doc:"advertised address; unset: the address through which a client reached us"`
 	BindAddress       string `key:"bindAddress" default:"0.0.0.0" doc:"address the ports are bound to"`
-	ListenPort        int    `key:"listenPort" default:"10911" doc:"broker port; the VIP port is two below"`
-	NamesrvListenPort int    `key:"namesrvListenPort" default:"9876" doc:"port of the built-in name server, 0 for none"`
-	HTTPPort          int    `key:"httpPort" default:"9878" doc:"port of /health and /metrics"`
+	ListenPort        int    `key:"listenPort" default:"10911" max:"65535" doc:"broker port; the VIP port is two below"`
+	NamesrvListenPort int    `key:"namesrvListenPort" default:"9876" max:"65535" doc:"port of the built-in name server, 0 for none"`
+	HTTPPort          int    `key:"httpPort" default:"9878" max:"65535" doc:"port of /health and /metrics"`
 	NamesrvAddr       string `key:"namesrvAddr" default:"" doc:"external name servers host:port;host:port to register with as well"`
 	StorePathRootDir  string `key:"storePathRootDir" default:"./wheelmq-data" doc:"store directory"`
-	Profile           string `key:"profile" default:"" doc:"5.5.0 switches off what the real broker does not have"`
+	Profile           string `key:"profile" default:"" oneof:"5.5.0," doc:"5.5.0 switches off what the real broker does not have"`
 
 	AutoCreateTopicEnable       bool   `key:"autoCreateTopicEnable" default:"true" doc:"a send to an unknown topic creates it"`
 	AutoCreateSubscriptionGroup bool   `key:"autoCreateSubscriptionGroup" default:"true" doc:"an unknown consumer group is created"`
-	DefaultTopicQueueNums       int64  `key:"defaultTopicQueueNums" default:"8" doc:"queues of an auto-created topic at most"`
-	BrokerPermission            int64  `key:"brokerPermission" default:"6" doc:"4 read, 2 write"`
+	DefaultTopicQueueNums       int64  `key:"defaultTopicQueueNums" default:"8" min:"1" max:"65535" doc:"queues of an auto-created topic at most"`
+	BrokerPermission            int64  `key:"brokerPermission" default:"6" max:"7" doc:"4 read, 2 write"`
 	ClusterTopicEnable          bool   `key:"clusterTopicEnable" default:"true" doc:"the topic named after the cluster is usable"`
 	BrokerTopicEnable           bool   `key:"brokerTopicEnable" default:"true" doc:"the topic named after the broker is usable"`
 	TraceTopicEnable            bool   `key:"traceTopicEnable" default:"false" doc:"create RMQ_SYS_TRACE_TOPIC at start"`
 	TraceOn                     bool   `key:"traceOn" default:"true" doc:"tell clients to trace"`
 	RegionID                    string `key:"regionId" default:"DefaultRegion" doc:"MSG_REGION of stored messages"`
 
-	MaxMessageSize             int64  `key:"maxMessageSize" default:"4194304" doc:"largest body, bytes"`
-	FlushDiskType              string `key:"flushDiskType" default:"ASYNC_FLUSH" doc:"ASYNC_FLUSH or SYNC_FLUSH"`
-	FlushIntervalCommitLog     int64  `key:"flushIntervalCommitLog" default:"500" doc:"ms between flushes of a log that is written to"`
-	MappedFileSizeCommitLog    int64  `key:"mappedFileSizeCommitLog" default:"67108864" doc:"bytes; an existing store keeps its own"`
-	MappedFileSizeConsumeQueue int64  `key:"mappedFileSizeConsumeQueue" default:"600000" doc:"bytes; an existing store keeps its own"`
+	MaxMessageSize             int64  `key:"maxMessageSize" default:"4194304" min:"10" max:"1073741824" doc:"largest body, bytes"`
+	FlushDiskType              string `key:"flushDiskType" default:"ASYNC_FLUSH" oneof:"ASYNC_FLUSH,SYNC_FLUSH" doc:"ASYNC_FLUSH or SYNC_FLUSH"`
+	FlushIntervalCommitLog     int64  `key:"flushIntervalCommitLog" default:"500" min:"1" doc:"ms between flushes of a log that is written to"`
+	MappedFileSizeCommitLog    int64  `key:"mappedFileSizeCommitLog" default:"67108864" min:"1" doc:"bytes; an existing store keeps its own"`
+	MappedFileSizeConsumeQueue int64  `key:"mappedFileSizeConsumeQueue" default:"600000" min:"1" doc:"bytes; an existing store keeps its own"`
 
 	LongPollingEnable                 bool  `key:"longPollingEnable" default:"true" doc:"hold pulls that find nothing as long as they ask"`
-	ShortPollingTimeMills             int64 `key:"shortPollingTimeMills" default:"1000" doc:"ms such a pull is held otherwise"`
-	MaxTransferBytesOnMessageInMemory int64 `key:"maxTransferBytesOnMessageInMemory" default:"262144" doc:"bytes of one pull of recent messages"`
-	MaxTransferCountOnMessageInMemory int64 `key:"maxTransferCountOnMessageInMemory" default:"32" doc:"messages of one pull of recent messages"`
-	MaxTransferBytesOnMessageInDisk   int64 `key:"maxTransferBytesOnMessageInDisk" default:"65536" doc:"bytes of one pull of old messages"`
-	MaxTransferCountOnMessageInDisk   int64 `key:"maxTransferCountOnMessageInDisk" default:"8" doc:"messages of one pull of old messages"`
+	ShortPollingTimeMills             int64 `key:"shortPollingTimeMills" default:"1000" min:"1" doc:"ms such a pull is held otherwise"`
+	MaxTransferBytesOnMessageInMemory int64 `key:"maxTransferBytesOnMessageInMemory" default:"262144" min:"1" doc:"bytes of one pull of recent messages"`
+	MaxTransferCountOnMessageInMemory int64 `key:"maxTransferCountOnMessageInMemory" default:"32" min:"1" doc:"messages of one pull of recent messages"`
+	MaxTransferBytesOnMessageInDisk   int64 `key:"maxTransferBytesOnMessageInDisk" default:"65536" min:"1" doc:"bytes of one pull of old messages"`
+	MaxTransferCountOnMessageInDisk   int64 `key:"maxTransferCountOnMessageInDisk" default:"8" min:"1" doc:"messages of one pull of old messages"`
 
 	MessageDelayLevel     string `key:"messageDelayLevel" default:"1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h" doc:"delay levels, units s m h d"`
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
 
-	FlushConsumerOffsetInterval int64 `key:"flushConsumerOffsetInterval" default:"5000" doc:"ms between saves of consumer offsets"`
-	RegisterNameServerPeriod    int64 `key:"registerNameServerPeriod" default:"30000" doc:"ms between registrations with external name servers"`
-	ChannelExpiredTimeout       int64 `key:"channelExpiredTimeout" default:"120000" doc:"ms without a heartbeat after which a client is gone"`
+	FlushConsumerOffsetInterval int64 `key:"flushConsumerOffsetInterval" default:"5000" min:"1" doc:"ms between saves of consumer offsets"`
+	RegisterNameServerPeriod    int64 `key:"registerNameServerPeriod" default:"30000" min:"1" doc:"ms between registrations with external name servers"`
+	ChannelExpiredTimeout       int64 `key:"channelExpiredTimeout" default:"120000" min:"1" doc:"ms without a heartbeat after which a client is gone"`
 	RejectPullConsumerEnable    bool  `key:"rejectPullConsumerEnable" default:"false" doc:"do not register consumers that pull by themselves"`
-	AdminThreads                int64 `key:"adminBrokerThreadPoolNums" default:"4" doc:"workers for tools' requests"`
+
+	sources map[string]string // key to who set it; absent: nobody did
 }
