@@ -1,4 +1,3 @@
-// Package console is the HTTP side of an instance: /health and /metrics.
 package console
 
 import (
@@ -17,6 +16,9 @@ import (
 	"github.com/wheelmq/wheelmq/health"
 )
 
+// headerTimeout is how long a connection may take to say what it wants.
+const headerTimeout = 10 * time.Second
+
 // Options are what a Console needs.
 type Options struct {
 	Addr    string // host:port; port 0 takes a free one
@@ -28,9 +30,9 @@ type Options struct {
 // Console is the HTTP server.
 type Console struct {
 	opts     Options
-	listener net.Listener
+	listener net.Listener // nil before Start
 	server   *http.Server
-	done     chan struct{}
+	done     chan struct{} // closed when the serving goroutine has ended
 }
 
 // New returns a Console that does not listen yet.
@@ -38,12 +40,12 @@ func New(opts Options) *Console {
 	c := &Console{opts: opts, done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", c.health)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{}))
-	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	mux.Handle("GET /metrics", promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{ErrorLog: opts.Log}))
+	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
 	return c
 }
 
-// Start listens and serves.
+// Start listens and serves. It is called once.
 func (c *Console) Start() error {
 	l, err := net.Listen("tcp", c.opts.Addr)
 	if err != nil {
@@ -59,17 +61,28 @@ func (c *Console) Start() error {
 	return nil
 }
 
-// Addr is the address that is listened on.
-func (c *Console) Addr() string { return c.listener.Addr().String() }
+// Addr is the address that is listened on, "" before Start.
+func (c *Console) Addr() string {
+	if c.listener == nil {
+		return ""
+	}
+	return c.listener.Addr().String()
+}
 
-// Close stops; requests under way have until ctx ends.
+// Close stops. Requests under way have until ctx ends and are cut then.
 func (c *Console) Close(ctx context.Context) error {
+	if c.listener == nil {
+		return nil
+	}
 	err := c.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("console: %w", err), c.server.Close())
+	}
 	<-c.done
 	return err
 }
 
-// health answers 200 unless something is down.
+// health answers 200 unless something is down, then 503; the body is a health.Report.
 func (c *Console) health(w http.ResponseWriter, _ *http.Request) {
 	report := c.opts.Health.Report()
 	w.Header().Set("Content-Type", "application/json")
