@@ -18,7 +18,8 @@ var (
 	volatile = []rule{
 		{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}`), "<time>"},
 		{regexp.MustCompile(`\b[0-9A-F]{32,}\b`), "<id>"},
-		{regexp.MustCompile(`\b1[789]\d{11}\b`), "<millis>"},
+		// Not the digits behind a decimal point: a rate may look like an instant.
+		{regexp.MustCompile(`(^|[^.\w])1[789]\d{11}\b`), "${1}<millis>"},
 		{regexp.MustCompile(`\b127\.0\.0\.1:\d+\b`), "<addr>"},
 		{regexp.MustCompile(`commitLogDiskRatio_\S+:`), "commitLogDiskRatio_<path>:"},
 		{regexp.MustCompile(`(CommitLog Offset: *|commitLogOffset=)\d+`), "${1}<n>"},

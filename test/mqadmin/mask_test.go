@@ -17,6 +17,8 @@ func TestMask(t *testing.T) {
 		{"offsets stay", nil, "broker-a 0 3 12", "broker-a 0 3 12\n"},
 		{"rows", maskRows, "#A #B\nc 0.30(0,0ms) V5_5_0\n", "#A #B\nc <n>(<n>,<n>ms) V5_5_0\n"},
 		{"status", maskStatus, "getMissTps : 0.1 0.2\nscheduleMessageOffset_3 : 4,4\nremain : 0 B\n", "getMissTps : <n>\nscheduleMessageOffset_3 : 4,4\nremain : <n> <unit>\n"},
+		{"a rate that looks like an instant", maskStatus, "putTps : 0.1999720042001 3\n", "putTps : <n>\n"},
+		{"an instant", nil, "t=1796002816026", "t=<millis>\n"},
 		{"topics", topicSet, "b\n%RETRY%TOOLS_CONSUMER\na\n", "a\nb\n"},
 	}
 	for _, tt := range tests {
