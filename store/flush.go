@@ -122,12 +122,15 @@ func (s *Store) commitLoop() {
 // nothing is tried again: a second sync may succeed without having written anything.
 func (s *Store) commit() {
 	s.mu.Lock()
+	if len(s.pending) == 0 {
+		// Swapping here would leave pending and committing one array, and the next group would
+		// be overwritten by later puts while it is concluded.
+		s.mu.Unlock()
+		return
+	}
 	group, end := s.pending, s.log.end.Load()
 	s.pending = s.committing[:0]
 	s.mu.Unlock()
-	if len(group) == 0 {
-		return
-	}
 	err := s.Writable()
 	if err == nil {
 		if err = s.log.sync(end); err != nil {
