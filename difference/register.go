@@ -15,6 +15,7 @@ const (
 	DelayToTheMillisecond
 	ParkedMessages
 	BatchTopicListApplied
+	QueueNumsBounded
 	count
 )
 
@@ -31,4 +32,5 @@ var register = [count]Difference{
 	DelayToTheMillisecond:    {Name: "delay-to-the-millisecond", Real: "levels are polled every 100 ms", Ours: "a level is delivered at its due millisecond", Fixed: true},
 	ParkedMessages:           {Name: "parked-messages", Real: "a due message whose target refuses it is skipped or blocks its level for ever", Ours: "it is parked in rmq_sys_wheelmq_parked and counted", Fixed: true},
 	BatchTopicListApplied:    {Name: "topic-list-applied", Real: "UPDATE_AND_CREATE_TOPIC_LIST stops at the first identical entry", Ours: "every entry is applied", Fixed: true},
+	QueueNumsBounded:         {Name: "queue-nums-bounded", Real: "a topic is created with any number of queues", Ours: "more than 65,536 queues, or fewer than 0, are refused with code 29: statistics of billions would exhaust the memory", Fixed: true},
 }

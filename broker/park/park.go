@@ -62,6 +62,13 @@ func New(opts Options) (*Service, error) {
 			return nil, fmt.Errorf("park: %w", err)
 		}
 	}
+	if opts.Metrics != nil {
+		if err := opts.Metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rocketmq_parked_messages", Help: "Messages in the topic of parked messages, from earlier runs too.",
+		}, func() float64 { return float64(opts.Pending()) })); err != nil {
+			return nil, fmt.Errorf("park: %w", err)
+		}
+	}
 	if opts.Health != nil {
 		opts.Health.Register("parked", s.check)
 	}

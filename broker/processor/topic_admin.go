@@ -27,6 +27,10 @@ type (
 	}
 )
 
+// maxQueues bounds a topic's queues: tools ask for a row of each, and a topic of billions
+// would take all memory at the first question.
+const maxQueues = 65_536
+
 // TopicAdmin serves UPDATE_AND_CREATE_TOPIC (17), UPDATE_AND_CREATE_TOPIC_LIST (18),
 // GET_ALL_TOPIC_CONFIG (21), DELETE_TOPIC_IN_BROKER (215), GET_SYSTEM_TOPIC_LIST_FROM_BROKER
 // (305) and GET_TOPIC_CONFIG (351). Paging fields of 21 are ignored: everything is answered.
@@ -77,8 +81,9 @@ func (a *TopicAdmin) put(config topic.Config) error {
 	if err := a.Topics.CheckChange(config.TopicName); err != nil {
 		return err
 	}
-	if config.ReadQueueNums < 0 || config.WriteQueueNums < 0 {
-		return remoting.Errorf(remoting.InvalidParameter, "topic %s: the numbers of queues must not be negative", config.TopicName)
+	if n := max(config.ReadQueueNums, config.WriteQueueNums); n > maxQueues || min(config.ReadQueueNums, config.WriteQueueNums) < 0 {
+		a.Differences.Use(difference.QueueNumsBounded)
+		return remoting.Errorf(remoting.InvalidParameter, "topic %s: the numbers of queues must be from 0 to %d", config.TopicName, maxQueues)
 	}
 	_, err := a.Topics.Update(config)
 	return err

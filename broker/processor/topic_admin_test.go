@@ -54,6 +54,12 @@ func TestTopicAdmin(t *testing.T) {
 			t.Errorf("create %q: code %d %q, want %d", name, reply.Code, reply.Remark, code)
 		}
 	}
+	for _, n := range []string{"2147483647", "65537", "-1"} {
+		reply := request(t, routes, &conn{}, remoting.UpdateAndCreateTopic, ext{
+			"topic": "Huge", "readQueueNums": n, "writeQueueNums": "4", "perm": "6",
+		}, "")
+		wantReply(t, reply, remoting.InvalidParameter, "")
+	}
 	wantReply(t, create("Attributed", "+message.type=DELAY"), remoting.Success, "")
 	wantReply(t, create("T2", "+nonsense=1"), remoting.SystemError, "unsupported key: nonsense")
 
