@@ -2,7 +2,6 @@ package wheelmq
 
 import (
 	"context"
-	"net/netip"
 
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/broker/registration"
@@ -20,11 +19,8 @@ func (i *Instance) register(b *broker.Broker) {
 	}
 	tell := func() {
 		wrapper := b.Topics().Wrapper()
-		for name, config := range wrapper.TopicConfigTable {
-			config.Perm &= int32(i.cfg.BrokerPermission) | topic.PermInherit
-			wrapper.TopicConfigTable[name] = config
-		}
-		r := namesrv.Registration{BrokerIdentity: i.identity(), Topics: wrapper, HAServerAddr: ""}
+		topic.Restrict(wrapper.TopicConfigTable, int32(i.cfg.BrokerPermission))
+		r := namesrv.Registration{BrokerIdentity: i.identity(), Topics: wrapper}
 		if i.cfg.BrokerIP1 == "" {
 			r.LocalPort = i.brokerPort
 		}
@@ -43,27 +39,16 @@ func (i *Instance) register(b *broker.Broker) {
 	})
 }
 
+// identity is the broker as a name server knows it.
 func (i *Instance) identity() remoting.BrokerIdentity {
-	host := i.cfg.BrokerIP1
-	if host == "" {
-		host = "127.0.0.1"
-		if addr, _, err := i.storeHost(); err == nil {
-			host = addr.String()
-		}
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		// Start has refused an address that is none.
-		addr = netip.IPv4Unspecified()
-	}
 	return remoting.BrokerIdentity{
 		BrokerName: i.cfg.BrokerName, ClusterName: i.cfg.BrokerClusterName, BrokerID: i.cfg.BrokerID,
-		BrokerAddr: netip.AddrPortFrom(addr, i.brokerPort).String(),
+		BrokerAddr: i.storeHost.String(),
 	}
 }
 
 // registerOutside registers the broker with the name servers of namesrvAddr.
-func (i *Instance) registerOutside(b *broker.Broker, host netip.Addr) error {
+func (i *Instance) registerOutside(b *broker.Broker) error {
 	if i.cfg.NamesrvAddr == "" {
 		return nil
 	}

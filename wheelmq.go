@@ -49,6 +49,7 @@ type Instance struct {
 	broker        *broker.Broker
 	brokerServer  *server.Server
 	brokerPort    uint16
+	storeHost     netip.AddrPort // the broker's address in message ids
 	console       *console.Console
 
 	closers []closer // in the order of starting
@@ -139,12 +140,13 @@ func (i *Instance) startBroker() error {
 		return err
 	}
 	i.brokerPort = port
-	host, why, err := i.storeHost()
+	host, why, err := i.findHost()
 	if err != nil {
 		return err
 	}
+	i.storeHost = netip.AddrPortFrom(host, port)
 	b, err := broker.New(broker.Options{
-		Config: i.cfg.Config, StoreHost: netip.AddrPortFrom(host, port), Store: clock.Real{}, Wire: clock.Real{}, Log: i.log,
+		Config: i.cfg.Config, StoreHost: i.storeHost, Store: clock.Real{}, Wire: clock.Real{}, Log: i.log,
 		Metrics: i.metrics, Health: i.health, Differences: i.differences,
 	})
 	if err != nil {
@@ -159,8 +161,8 @@ func (i *Instance) startBroker() error {
 	}
 	i.broker = b
 	i.register(b)
-	i.log.WithFields(logrus.Fields{"address": netip.AddrPortFrom(host, port), "why": why}).Info("broker address in message ids")
-	return i.registerOutside(b, host)
+	i.log.WithFields(logrus.Fields{"address": i.storeHost, "why": why}).Info("broker address in message ids")
+	return i.registerOutside(b)
 }
 
 // listen opens the broker's port and, when the port was chosen, the VIP port two below.
@@ -224,9 +226,9 @@ func (i *Instance) resolvePort(port int) (uint16, error) {
 	return uint16(free), l.Close()
 }
 
-// storeHost is the broker's address in message ids, which clients connect to for a look at a
+// findHost is the broker's address in message ids, which clients connect to for a look at a
 // message: brokerIP1, else the bound address, else the machine's first address.
-func (i *Instance) storeHost() (addr netip.Addr, why string, err error) {
+func (i *Instance) findHost() (addr netip.Addr, why string, err error) {
 	if ip := i.cfg.BrokerIP1; ip != "" {
 		addr, err := netip.ParseAddr(ip)
 		if err != nil {

@@ -178,9 +178,6 @@ func (b *Broker) Router() *remoting.Router { return b.router }
 // Topics is the topic table, for registrations.
 func (b *Broker) Topics() *topic.Table { return b.topics }
 
-// Epoch identifies the store.
-func (b *Broker) Epoch() uint64 { return b.store.Epoch() }
-
 // ConnClosed forgets a client whose connection is gone.
 func (b *Broker) ConnClosed(conn remoting.Conn) {
 	b.polls.ConnClosed(conn.ID())

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
+	"github.com/wheelmq/wheelmq/durable"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
 
@@ -45,30 +45,8 @@ func (c *kvConfig) save() error {
 	if err != nil {
 		return fmt.Errorf("encode KV configuration: %w", err)
 	}
-	if err := replaceFile(c.path, text); err != nil {
+	if err := durable.Replace(c.path, text); err != nil {
 		return fmt.Errorf("write KV configuration: %w", err)
 	}
 	return nil
-}
-
-// replaceFile leaves the old or the new content after a crash.
-func replaceFile(path string, content []byte) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

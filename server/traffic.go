@@ -131,16 +131,25 @@ func (s *Server) submit(c *conn, class remoting.Class, frame []byte) bool {
 	return false
 }
 
-// reply appends an inline request's answer to the loop's buffer.
-func (c *conn) reply(ex *remoting.Exchange) {
-	r := &ex.Reply
+// wantsReply tells whether the answer in ex is to be sent now: a deferred one comes later, a
+// oneway request gets none.
+func (c *conn) wantsReply(ex *remoting.Exchange) bool {
 	if ex.Deferred() {
-		return
+		return false
 	}
 	if ex.Req.IsOneway() {
-		c.releaseReply(r)
+		c.releaseReply(&ex.Reply)
+		return false
+	}
+	return true
+}
+
+// reply appends an inline request's answer to the loop's buffer.
+func (c *conn) reply(ex *remoting.Exchange) {
+	if !c.wantsReply(ex) {
 		return
 	}
+	r := &ex.Reply
 	l := c.loop
 	l.out = remoting.AppendReplyHead(l.out, ex.Req.Opaque, r)
 	if len(r.Parts) > 0 {
@@ -209,14 +218,10 @@ func (s *Server) serveTask(t *task) {
 		return
 	}
 	s.opts.Router.Serve(ex)
+	if !c.wantsReply(ex) {
+		return
+	}
 	r := &ex.Reply
-	if ex.Deferred() {
-		return
-	}
-	if ex.Req.IsOneway() {
-		c.releaseReply(r)
-		return
-	}
 	buf := buffers.Get().(*buffer)
 	it := item{head: remoting.AppendReplyHead(buf.b[:0], ex.Req.Opaque, r), pooled: buf, release: r.Release}
 	if len(r.Parts) > 0 {

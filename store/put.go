@@ -62,10 +62,7 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	result := resultOf(rec, unit.Size)
 	s.publish(queue, rec, unit)
 	if s.opts.SyncFlush {
-		last := &s.pending[len(s.pending)-1]
-		last.done, last.result = done, result
-		s.mu.Unlock()
-		s.wakeCommit()
+		s.awaitCommit(done, result)
 		return result, done != nil
 	}
 	s.mu.Unlock()
@@ -111,10 +108,7 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 		}
 	}
 	if s.opts.SyncFlush {
-		last := &s.pending[len(s.pending)-1]
-		last.done, last.result = done, result
-		s.mu.Unlock()
-		s.wakeCommit()
+		s.awaitCommit(done, result)
 		return result, done != nil
 	}
 	s.mu.Unlock()
@@ -123,6 +117,15 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 		s.arrived(queue, &recs[i], s.opts.TagsCode(recs[i].Topic, recs[i].Properties))
 	}
 	return result, false
+}
+
+// awaitCommit hands a put to the group commit, which tells done. It releases mu, which the
+// caller holds.
+func (s *Store) awaitCommit(done Completion, result PutResult) {
+	last := &s.pending[len(s.pending)-1]
+	last.done, last.result = done, result
+	s.mu.Unlock()
+	s.wakeCommit()
 }
 
 func resultOf(rec *message.Record, size int32) PutResult {

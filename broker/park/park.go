@@ -55,24 +55,32 @@ type Service struct {
 // New returns a Service and registers its metric and health check.
 func New(opts Options) (*Service, error) {
 	s := &Service{opts: opts}
-	if opts.Metrics != nil {
-		if err := opts.Metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "rocketmq_parked_messages_total", Help: "Due messages that their target refused for good.",
-		}, func() float64 { return float64(s.parked.Load()) })); err != nil {
-			return nil, fmt.Errorf("park: %w", err)
-		}
-	}
-	if opts.Metrics != nil {
-		if err := opts.Metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "rocketmq_parked_messages", Help: "Messages in the topic of parked messages, from earlier runs too.",
-		}, func() float64 { return float64(opts.Pending()) })); err != nil {
-			return nil, fmt.Errorf("park: %w", err)
-		}
+	if err := s.register(); err != nil {
+		return nil, err
 	}
 	if opts.Health != nil {
 		opts.Health.Register("parked", s.check)
 	}
 	return s, nil
+}
+
+func (s *Service) register() error {
+	if s.opts.Metrics == nil {
+		return nil
+	}
+	for _, c := range []prometheus.Collector{
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "rocketmq_parked_messages_total", Help: "Due messages that their target refused for good.",
+		}, func() float64 { return float64(s.parked.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rocketmq_parked_messages", Help: "Messages in the topic of parked messages, from earlier runs too.",
+		}, func() float64 { return float64(s.opts.Pending()) }),
+	} {
+		if err := s.opts.Metrics.Register(c); err != nil {
+			return fmt.Errorf("park: %w", err)
+		}
+	}
+	return nil
 }
 
 func (s *Service) check() health.Result {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
+	"github.com/wheelmq/wheelmq/durable"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
 
@@ -19,10 +19,7 @@ func Save(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("persist: %s: %w", path, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("persist: %w", err)
-	}
-	if err := writeSynced(path+".tmp", b); err != nil {
+	if err := durable.Stage(path, b); err != nil {
 		return fmt.Errorf("persist: %w", err)
 	}
 	if err := os.Remove(path + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -32,30 +29,8 @@ func Save(path string, v any) error {
 	if err := os.Link(path, path+".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("persist: %w", err)
 	}
-	if err := os.Rename(path+".tmp", path); err != nil {
+	if err := durable.Commit(path); err != nil {
 		return fmt.Errorf("persist: %w", err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func writeSynced(path string, b []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("persist: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("persist: sync directory: %w", err)
 	}
 	return nil
 }

@@ -264,10 +264,7 @@ func (l *link) registerChanged() error {
 }
 
 func (l *link) register(ctx context.Context, wrapper remoting.TopicConfigWrapper) error {
-	for name, config := range wrapper.TopicConfigTable {
-		config.Perm &= l.s.opts.BrokerPermission | topic.PermInherit
-		wrapper.TopicConfigTable[name] = config
-	}
+	topic.Restrict(wrapper.TopicConfigTable, l.s.opts.BrokerPermission)
 	body, err := fastjson.Marshal(remoting.RegisterBrokerBody{FilterServerList: []string{}, TopicConfigSerializeWrapper: wrapper})
 	if err != nil {
 		return fmt.Errorf("registration: %w", err)

@@ -62,3 +62,12 @@ func equal(a, b *Config) bool {
 
 // sortedNames lists a table's names in order.
 func sortedNames[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }
+
+// Restrict narrows a table that is about to be registered to what brokerPermission lets
+// clients do. The inherit bit stays: it is about topics to come.
+func Restrict(table map[string]Config, brokerPermission int32) {
+	for name, config := range table {
+		config.Perm &= brokerPermission | PermInherit
+		table[name] = config
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wheelmq/wheelmq/durable"
 )
 
 // OS is an FS below a directory of the machine.
@@ -124,41 +126,17 @@ func (o OS) ReadFile(name string) ([]byte, error) {
 }
 
 // SyncDir implements FS.
-func (o OS) SyncDir(dir string) error { return syncDir(o.path(dir)) }
+func (o OS) SyncDir(dir string) error {
+	if err := durable.SyncDir(o.path(dir)); err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	return nil
+}
 
 // WriteFile implements FS.
 func (o OS) WriteFile(name string, data []byte) error {
-	path := o.path(name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := durable.Replace(o.path(name), data); err != nil {
 		return fmt.Errorf("region: %w", err)
-	}
-	if err := writeSynced(path+".tmp", data); err != nil {
-		return fmt.Errorf("region: %w", err)
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return fmt.Errorf("region: %w", err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func writeSynced(path string, data []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("region: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("region: sync directory: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,63 @@
+// Package durable replaces small files so that after a crash or a power cut the old or the new
+// content is there, whole.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Replace gives the file at path its new content: Stage, then Commit. The directory is made
+// when it lacks.
+func Replace(path string, content []byte) error {
+	if err := Stage(path, content); err != nil {
+		return err
+	}
+	return Commit(path)
+}
+
+// Stage writes the new content beside path and syncs it; path itself is not touched.
+func Stage(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if err := writeSynced(staged(path), content); err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	return nil
+}
+
+// Commit puts what was staged in path's place and syncs the directory.
+func Commit(path string) error {
+	if err := os.Rename(staged(path), path); err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("durable: sync directory: %w", err)
+	}
+	return nil
+}
+
+func staged(path string) string { return path + ".tmp" }
+
+func writeSynced(path string, content []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(content); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
