@@ -88,8 +88,7 @@ func (r *recovery) scan(start int64) (end int64, err error) {
 			return at, nil
 		}
 		b := f.b[at-f.start:]
-		if len(b) >= message.BlankLength && binary.BigEndian.Uint32(b[4:]) == message.MagicBlank &&
-			int(binary.BigEndian.Uint32(b)) == len(b) {
+		if isBlank(b) {
 			at = f.start + l.fileSize
 			continue
 		}
@@ -134,9 +133,10 @@ func (r *recovery) resume(at int64) (next int64, found bool) {
 			at = f.start + l.fileSize - 1
 			continue
 		}
-		if m := binary.BigEndian.Uint32(b[4:]); m == message.MagicBlank && int(binary.BigEndian.Uint32(b)) == len(b) {
+		if isBlank(b) {
 			return at, true
-		} else if m != message.MagicV1 && m != message.MagicV2 {
+		}
+		if m := binary.BigEndian.Uint32(b[4:]); m != message.MagicV1 && m != message.MagicV2 {
 			continue
 		}
 		if _, bad := recordAt(b, at); !bad {
