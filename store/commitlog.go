@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sort"
 	"sync/atomic"
@@ -179,16 +180,27 @@ func (l *commitLog) roll(start int64) (*logFile, error) {
 		f = nil
 	}
 	if f == nil {
-		r, err := l.fs.Open(logFileName(start), int(l.fileSize))
-		if err != nil {
+		var err error
+		if f, err = l.create(start); err != nil {
 			return nil, err
 		}
-		f = newLogFile(start, r)
 	}
 	files := *l.files.Load()
 	grown := append(append(make([]*logFile, 0, len(files)+1), files...), f)
 	l.files.Store(&grown)
 	return f, nil
+}
+
+// create makes the file at start, with disk space behind all of it, or nothing.
+func (l *commitLog) create(start int64) (*logFile, error) {
+	r, err := l.fs.Open(logFileName(start), int(l.fileSize))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Reserve(0, int(l.fileSize)); err != nil {
+		return nil, errors.Join(err, r.Close(), l.fs.Remove(logFileName(start)))
+	}
+	return newLogFile(start, r), nil
 }
 
 // prepareAhead asks for the next file when the current one is half full.
@@ -214,12 +226,11 @@ func (l *commitLog) prepare(start int64) {
 	if l.file(start) != nil {
 		return
 	}
-	r, err := l.fs.Open(logFileName(start), int(l.fileSize))
+	f, err := l.create(start)
 	if err != nil {
 		return
 	}
-	r.Prefault(0, int(min(warmWindow, l.fileSize)))
-	f := newLogFile(start, r)
+	f.region.Prefault(0, int(min(warmWindow, l.fileSize)))
 	select {
 	case l.next <- f:
 	default:
@@ -288,6 +299,15 @@ func (l *commitLog) cut(end int64) error {
 	l.files.Store(&keep)
 	l.end.Store(end)
 	return nil
+}
+
+// reserveTail puts disk space behind what is written next: files of the real broker have none.
+func (l *commitLog) reserveTail(end int64) error {
+	f := l.file(end)
+	if f == nil {
+		return nil
+	}
+	return f.region.Reserve(int(end-f.start), int(l.fileSize))
 }
 
 // clearDirty zeroes b without touching pages that are zero already, and tells whether any

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sort"
 	"sync"
@@ -35,6 +36,8 @@ type ConsumeQueue struct {
 	max   atomic.Int64 // next unit to be published
 	next  int64        // next unit to be assigned; guarded by the append lock
 	dirty atomic.Bool
+	// reserved is the end of what has disk space behind it, bytes; 0 before the first write.
+	reserved atomic.Int64
 
 	synced int64 // units below are durable; belongs to the flusher
 }
@@ -110,6 +113,15 @@ func decodeUnit(b []byte) Unit {
 // bytes is the place of a unit, or nil when its file is not there.
 func (q *ConsumeQueue) bytes(offset int64) []byte {
 	at := offset * unitSize
+	f := q.fileOf(at)
+	if f == nil {
+		return nil
+	}
+	return f.b[at-f.start:][:unitSize]
+}
+
+// fileOf is the file that holds a byte of the queue, or nil.
+func (q *ConsumeQueue) fileOf(at int64) *queueFile {
 	files := *q.files.Load()
 	if len(files) == 0 || at < files[0].start {
 		return nil
@@ -118,27 +130,40 @@ func (q *ConsumeQueue) bytes(offset int64) []byte {
 	if i >= int64(len(files)) {
 		return nil
 	}
-	from := at - files[i].start
-	return files[i].b[from : from+unitSize]
+	return files[i]
 }
+
+// reserveStep is how much disk space a queue takes at a time, bytes: thousands of queues that
+// hold little must not take a file each.
+const reserveStep = 16 << 10
 
 // ensure makes room for the next n units, so that publishing them cannot fail.
 func (q *ConsumeQueue) ensure(n int) error {
-	// Files are many records long: the first and the last unit tell.
-	perFile := q.fileSize / unitSize
-	for offset, end := q.next, q.next+int64(n); offset < end; offset += perFile {
-		if err := q.room(offset); err != nil {
+	from, end := q.next*unitSize, (q.next+int64(n))*unitSize
+	for at := max(from, q.reserved.Load()); at < end; at = q.reserved.Load() {
+		if err := q.extend(at); err != nil {
 			return err
 		}
 	}
-	return q.room(q.next + int64(n) - 1)
+	return nil
 }
 
-func (q *ConsumeQueue) room(offset int64) error {
-	if q.bytes(offset) != nil {
-		return nil
+// extend puts disk space behind the bytes that follow at, mapping their file when needed.
+// Everything below at has it already, or holds units.
+func (q *ConsumeQueue) extend(at int64) error {
+	f := q.fileOf(at)
+	if f == nil {
+		var err error
+		if f, err = q.grow(at); err != nil {
+			return err
+		}
 	}
-	return q.grow(offset)
+	to := min(at-f.start+reserveStep, q.fileSize)
+	if err := f.region.Reserve(int(at-f.start), int(to)); err != nil {
+		return err
+	}
+	q.reserved.Store(f.start + to)
+	return nil
 }
 
 // put publishes the unit at offset. Offsets below max are ignored, which makes dispatching
@@ -168,8 +193,10 @@ func (q *ConsumeQueue) put(offset int64, u Unit) error {
 }
 
 func (q *ConsumeQueue) write(offset int64, u Unit) error {
-	if err := q.room(offset); err != nil {
-		return err
+	if at := offset * unitSize; at >= q.reserved.Load() {
+		if err := q.extend(at); err != nil {
+			return err
+		}
 	}
 	b := q.bytes(offset)
 	binary.BigEndian.PutUint64(b, uint64(u.CommitLogOffset))
@@ -178,25 +205,28 @@ func (q *ConsumeQueue) write(offset int64, u Unit) error {
 	return nil
 }
 
-// grow maps the file for offset. The first file of a queue that begins later is filled up
-// to its first unit.
-func (q *ConsumeQueue) grow(offset int64) error {
-	at := offset * unitSize
+// grow maps the file that is to hold the queue's byte at. The first file of a queue that
+// begins later is filled up to its first unit.
+func (q *ConsumeQueue) grow(at int64) (*queueFile, error) {
 	start := at - at%q.fileSize
-	r, err := q.fs.Open(fmt.Sprintf("%s/%020d", q.dir, start), int(q.fileSize))
+	name := fmt.Sprintf("%s/%020d", q.dir, start)
+	r, err := q.fs.Open(name, int(q.fileSize))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f := &queueFile{start: start, region: r, b: r.Bytes()}
 	files := *q.files.Load()
 	if len(files) == 0 {
+		if err := r.Reserve(0, int(at-start)); err != nil {
+			return nil, errors.Join(err, r.Close(), q.fs.Remove(name))
+		}
 		for i := int64(0); i < at-start; i += unitSize {
 			binary.BigEndian.PutUint32(f.b[i+8:], fillerSize)
 		}
 	}
 	grown := append(append(make([]*queueFile, 0, len(files)+1), files...), f)
 	q.files.Store(&grown)
-	return nil
+	return f, nil
 }
 
 // load maps the queue's files and finds its ends.

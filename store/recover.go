@@ -48,6 +48,9 @@ func (s *Store) recover() error {
 		}
 	}
 	s.log.end.Store(end)
+	if err := s.log.reserveTail(end); err != nil {
+		return err
+	}
 	if err := s.cutQueues(end); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package region
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"sort"
 	"strings"
@@ -11,9 +12,11 @@ import (
 // Memory is an FS in memory, for tests and memory-backed brokers. It keeps beside every
 // region what was synced, so that Crash can show what a power cut would leave.
 type Memory struct {
-	mu      sync.Mutex // guards the maps
+	mu      sync.Mutex // guards what follows
 	regions map[string]*memoryRegion
 	files   map[string][]byte
+	limit   int64 // bytes that may be reserved, 0: any
+	used    int64 // reserved bytes
 }
 
 // NewMemory returns an empty Memory.
@@ -31,7 +34,7 @@ func (m *Memory) Open(name string, size int) (Region, error) {
 	if size <= 0 {
 		return nil, fmt.Errorf("region: %s: size %d cannot be mapped", name, size)
 	}
-	r := &memoryRegion{b: make([]byte, size), synced: make([]byte, size)}
+	r := newMemoryRegion(m, make([]byte, size), make([]byte, size))
 	m.regions[name] = r
 	return r, nil
 }
@@ -68,8 +71,9 @@ func (m *Memory) Remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	below := func(n string) bool { return n == name || strings.HasPrefix(n, name+"/") }
-	for n := range m.regions {
+	for n, r := range m.regions {
 		if below(n) {
+			m.used -= r.reservedBytes()
 			delete(m.regions, n)
 		}
 	}
@@ -103,6 +107,23 @@ func (m *Memory) WriteFile(name string, data []byte) error {
 	return nil
 }
 
+// SetLimit makes the disk as large as that many bytes of reserved space, or endless with 0.
+func (m *Memory) SetLimit(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limit = bytes
+}
+
+// Space implements FS. Without a limit the disk is empty for ever.
+func (m *Memory) Space() (Space, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.limit == 0 {
+		return Space{Free: math.MaxInt64 / 2}, nil
+	}
+	return Space{Used: m.used, Free: max(0, m.limit-m.used)}, nil
+}
+
 // Crash returns what a power cut now would leave if nothing unsynced survived.
 func (m *Memory) Crash() *Memory {
 	m.mu.Lock()
@@ -110,7 +131,7 @@ func (m *Memory) Crash() *Memory {
 	clone := NewMemory()
 	for name, r := range m.regions {
 		r.mu.Lock()
-		clone.regions[name] = &memoryRegion{b: append([]byte(nil), r.synced...), synced: append([]byte(nil), r.synced...)}
+		clone.regions[name] = newMemoryRegion(clone, append([]byte(nil), r.synced...), append([]byte(nil), r.synced...))
 		r.mu.Unlock()
 	}
 	for name, b := range m.files {
@@ -119,13 +140,49 @@ func (m *Memory) Crash() *Memory {
 	return clone
 }
 
+// memoryPage is the unit of a memory disk's space, bytes.
+const memoryPage = 4096
+
 type memoryRegion struct {
-	b      []byte
+	fs       *Memory
+	b        []byte
+	reserved []bool // by page; guarded by fs.mu
+
 	mu     sync.Mutex // guards synced
 	synced []byte
 }
 
+func newMemoryRegion(fs *Memory, b, synced []byte) *memoryRegion {
+	return &memoryRegion{fs: fs, b: b, synced: synced, reserved: make([]bool, (len(b)+memoryPage-1)/memoryPage)}
+}
+
 func (r *memoryRegion) Bytes() []byte { return r.b }
+
+func (r *memoryRegion) Reserve(from, to int) error {
+	r.fs.mu.Lock()
+	defer r.fs.mu.Unlock()
+	for page := from / memoryPage; page*memoryPage < to; page++ {
+		if r.reserved[page] {
+			continue
+		}
+		if r.fs.limit > 0 && r.fs.used+memoryPage > r.fs.limit {
+			return fmt.Errorf("region: reserve %d bytes: %w", to-from, ErrNoSpace)
+		}
+		r.reserved[page] = true
+		r.fs.used += memoryPage
+	}
+	return nil
+}
+
+// reservedBytes needs fs.mu.
+func (r *memoryRegion) reservedBytes() (n int64) {
+	for _, taken := range r.reserved {
+		if taken {
+			n += memoryPage
+		}
+	}
+	return n
+}
 
 func (r *memoryRegion) Sync(from, to int) error {
 	r.mu.Lock()
@@ -135,5 +192,4 @@ func (r *memoryRegion) Sync(from, to int) error {
 }
 
 func (r *memoryRegion) Prefault(int, int) {}
-
-func (r *memoryRegion) Close() error { return nil }
+func (r *memoryRegion) Close() error      { return nil }

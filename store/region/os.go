@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -14,17 +13,20 @@ import (
 )
 
 // OS is an FS below a directory of the machine.
-type OS struct{ Root string }
+type OS struct {
+	Root string
+	// ReadOnly changes nothing on disk: what would write is refused.
+	ReadOnly bool
+}
+
+var errReadOnly = errors.New("region: opened to be read only")
 
 func (o OS) path(name string) string { return filepath.Join(o.Root, filepath.FromSlash(name)) }
 
 // Open implements FS.
 func (o OS) Open(name string, size int) (Region, error) {
 	path := o.path(name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("region: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := o.open(path)
 	if err != nil {
 		return nil, fmt.Errorf("region: %w", err)
 	}
@@ -40,52 +42,30 @@ func (o OS) Open(name string, size int) (Region, error) {
 	if size <= 0 {
 		return nil, fmt.Errorf("region: %s: size %d cannot be mapped", path, size)
 	}
-	if allocated(info) < int64(size) {
-		if err := reserve(f, info.Size(), int64(size)); err != nil {
-			return nil, errors.Join(fmt.Errorf("region: reserve %d bytes for %s: %w", size, path, err), removeIfNew(path, info))
+	prot := unix.PROT_READ
+	if !o.ReadOnly {
+		prot |= unix.PROT_WRITE
+	}
+	if info.Size() < int64(size) {
+		if err := f.Truncate(int64(size)); err != nil {
+			return nil, fmt.Errorf("region: %w", full(err))
 		}
 	}
-	b, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	b, err := unix.Mmap(int(f.Fd()), 0, size, prot, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("region: map %s: %w", path, err)
 	}
 	return &osRegion{b: b, path: path}, nil
 }
 
-func removeIfNew(path string, info fs.FileInfo) error {
-	if info.Size() > 0 {
-		return nil
+func (o OS) open(path string) (*os.File, error) {
+	if o.ReadOnly {
+		return os.Open(path)
 	}
-	return os.Remove(path)
-}
-
-// allocated is how many bytes have blocks behind them: the real broker's files are sparse,
-// and writing to a hole on a full disk would kill the process.
-func allocated(info fs.FileInfo) int64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return min(info.Size(), st.Blocks*512)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
 	}
-	return info.Size()
-}
-
-// reserve gives the file its size with blocks behind it, keeping what is there. Where the
-// file system cannot reserve, zeros are written behind the old size.
-func reserve(f *os.File, old, size int64) error {
-	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
-	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) {
-		return err
-	}
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && uint64(size-old) > st.Bavail*uint64(st.Bsize) {
-		return unix.ENOSPC
-	}
-	zeros := make([]byte, 1<<20)
-	for at := old; at < size; at += int64(len(zeros)) {
-		if _, err := f.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
-			return err
-		}
-	}
-	return nil
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 }
 
 // List implements FS.
@@ -110,6 +90,9 @@ func (o OS) List(dir string) ([]Entry, error) {
 
 // Remove implements FS.
 func (o OS) Remove(name string) error {
+	if o.ReadOnly {
+		return errReadOnly
+	}
 	if err := os.RemoveAll(o.path(name)); err != nil {
 		return fmt.Errorf("region: %w", err)
 	}
@@ -127,6 +110,9 @@ func (o OS) ReadFile(name string) ([]byte, error) {
 
 // SyncDir implements FS.
 func (o OS) SyncDir(dir string) error {
+	if o.ReadOnly {
+		return errReadOnly
+	}
 	if err := durable.SyncDir(o.path(dir)); err != nil {
 		return fmt.Errorf("region: %w", err)
 	}
@@ -135,10 +121,32 @@ func (o OS) SyncDir(dir string) error {
 
 // WriteFile implements FS.
 func (o OS) WriteFile(name string, data []byte) error {
+	if o.ReadOnly {
+		return errReadOnly
+	}
 	if err := durable.Replace(o.path(name), data); err != nil {
-		return fmt.Errorf("region: %w", err)
+		return fmt.Errorf("region: %w", full(err))
 	}
 	return nil
+}
+
+// Space implements FS.
+func (o OS) Space() (Space, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(o.Root, &st); err != nil {
+		return Space{}, fmt.Errorf("region: %s: %w", o.Root, err)
+	}
+	block := int64(st.Bsize)
+	return Space{Used: int64(st.Blocks-st.Bfree) * block, Free: int64(st.Bavail) * block}, nil
+}
+
+// full makes the errors of a full disk ErrNoSpace: no space, over a quota, over the process's
+// file-size limit.
+func full(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
+		return fmt.Errorf("%w: %w", ErrNoSpace, err)
+	}
+	return err
 }
 
 type osRegion struct {
@@ -147,6 +155,60 @@ type osRegion struct {
 }
 
 func (r *osRegion) Bytes() []byte { return r.b }
+
+// Reserve opens the file anew: a descriptor for each of thousands of mapped files would cost
+// more than an open now and then.
+func (r *osRegion) Reserve(from, to int) error {
+	if to <= from {
+		return nil
+	}
+	f, err := os.OpenFile(r.path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	defer f.Close()
+	if err := room(f, int64(to-from)); err != nil {
+		return fmt.Errorf("region: reserve %d bytes for %s: %w", to-from, r.path, err)
+	}
+	err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, int64(from), int64(to-from))
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		err = rewrite(f, int64(from), int64(to))
+	}
+	if err != nil {
+		return fmt.Errorf("region: reserve %d bytes for %s: %w", to-from, r.path, full(err))
+	}
+	return nil
+}
+
+// room refuses at once what cannot fit: a file system that tries takes all it has from
+// everybody else before it fails. Small pieces are tried.
+func room(f *os.File, size int64) error {
+	const small = 1 << 20
+	if size <= small {
+		return nil
+	}
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && size > int64(st.Bavail)*int64(st.Bsize) {
+		return ErrNoSpace
+	}
+	return nil
+}
+
+// rewrite writes back what a range holds: where the file system cannot reserve, written
+// blocks are the only ones that are sure to be there.
+func rewrite(f *os.File, from, to int64) error {
+	b := make([]byte, min(1<<20, to-from))
+	for ; from < to; from += int64(len(b)) {
+		b = b[:min(int64(len(b)), to-from)]
+		if _, err := f.ReadAt(b, from); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(b, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (r *osRegion) Sync(from, to int) error {
 	from -= from % os.Getpagesize()

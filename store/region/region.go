@@ -1,16 +1,23 @@
 // Package region gives the store its mapped files behind one seam, with an
 // operating-system and an in-memory implementation.
 //
-// Disk space is reserved before it is mapped, so that a full disk is an error of Open and
-// never a SIGBUS in the middle of an append.
+// Whoever writes reserves the space first, so that a full disk is an error of Reserve and
+// never a SIGBUS in the middle of an append. Reading needs no space: the real broker's files
+// are sparse and stay so.
 package region
 
-import "io/fs"
+import (
+	"errors"
+	"io/fs"
+)
 
 // Region is a file of fixed size mapped into memory. Bytes may be read and written until
 // Close; Sync makes a range of them durable.
 type Region interface {
 	Bytes() []byte
+	// Reserve puts disk space behind the bytes [from, to), which keep their contents. Bytes
+	// without it must not be written. The error wraps ErrNoSpace when the disk is full.
+	Reserve(from, to int) error
 	// Sync returns when the bytes [from, to) are durable.
 	Sync(from, to int) error
 	// Prefault makes the pages of [from, to) writable ahead of the first write to them, which
@@ -23,7 +30,7 @@ type Region interface {
 // FS is a directory tree that holds regions and small files. Names are slash-separated
 // paths below its root.
 type FS interface {
-	// Open maps the file, creating it with size zero bytes reserved when it does not exist.
+	// Open maps the file; a missing one is made of size zero bytes without space behind them.
 	// size 0 takes an existing file's own size.
 	Open(name string, size int) (Region, error)
 	// List returns the names in a directory, sorted; a missing directory is empty.
@@ -36,6 +43,21 @@ type FS interface {
 	SyncDir(dir string) error
 	// WriteFile replaces a small file durably: written beside, synced, renamed.
 	WriteFile(name string, data []byte) error
+	// Space tells how full the file system is that holds the tree.
+	Space() (Space, error)
+}
+
+// Space is how full a file system is, bytes. Free is what this process may still use.
+type Space struct {
+	Used, Free int64
+}
+
+// Ratio is the used part, 0 to 1, as df counts it: of what this process could use.
+func (s Space) Ratio() float64 {
+	if s.Used+s.Free <= 0 {
+		return 0
+	}
+	return float64(s.Used) / float64(s.Used+s.Free)
 }
 
 // Entry is one name of a directory.
@@ -47,3 +69,6 @@ type Entry struct {
 
 // ErrNotExist is fs.ErrNotExist.
 var ErrNotExist = fs.ErrNotExist
+
+// ErrNoSpace is wrapped when the disk is full.
+var ErrNoSpace = errors.New("no space left on the device")

@@ -19,6 +19,9 @@ func TestFS_BothImplementationsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if err := r.Reserve(0, 10_000); err != nil {
+				t.Fatal(err)
+			}
 			r.Prefault(0, 10_000)
 			copy(r.Bytes()[9_000:], "hello")
 			if err := errors.Join(r.Sync(9_000, 9_005), fs.SyncDir("a/b"), r.Close()); err != nil {
@@ -78,5 +81,34 @@ func TestMemory_Crash_KeepsOnlyWhatWasSynced(t *testing.T) {
 	}
 	if got := string(left.Bytes()); got != "\x00\x00cd\x00\x00\x00\x00" {
 		t.Errorf("%q survived", got)
+	}
+}
+
+func TestMemory_Limit_IsAFullDisk(t *testing.T) {
+	t.Parallel()
+	m := region.NewMemory()
+	m.SetLimit(3 * 4096)
+	a, err := m.Open("a", 2*4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.Open("b", 2*4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Reserve(0, 2*4096), a.Reserve(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Reserve(0, 2*4096); !errors.Is(err, region.ErrNoSpace) {
+		t.Errorf("a fourth page of three: %v", err)
+	}
+	if err := m.Remove("a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Reserve(0, 2*4096); err != nil {
+		t.Errorf("after a file was deleted: %v", err)
+	}
+	if space, _ := m.Space(); space.Used != 2*4096 || space.Ratio() < 0.6 || space.Ratio() > 0.7 {
+		t.Errorf("%+v", space)
 	}
 }
