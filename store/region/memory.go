@@ -9,58 +9,80 @@ import (
 	"sync"
 )
 
-// Memory is an FS in memory, for tests and memory-backed brokers. It keeps beside every
-// region what was synced, so that Crash can show what a power cut would leave.
+// Memory is an FS in memory, for tests and memory-backed brokers. It keeps beside every file
+// and name what was synced, so that PowerCut can show what a power cut would leave.
 type Memory struct {
-	mu      sync.Mutex // guards what follows
-	regions map[string]*memoryRegion
-	files   map[string][]byte
-	limit   int64 // bytes that may be reserved, 0: any
-	used    int64 // reserved bytes
+	mu    sync.Mutex             // guards what follows
+	names map[string]*memoryFile // as the process sees them
+	kept  map[string]*memoryFile // as of the last SyncDir of each directory
+	moves []move                 // between the two, in order
+	limit int64                  // bytes that may be reserved, 0: any
+	used  int64                  // reserved bytes
+
+	onSync func()
+}
+
+// move is one change of a directory that is not durable yet: a name for a file, or with a nil
+// file the end of a name. from is the name that a rename ends.
+type move struct {
+	name, from string
+	file       *memoryFile
 }
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{regions: make(map[string]*memoryRegion), files: make(map[string][]byte)}
+	return &Memory{names: make(map[string]*memoryFile), kept: make(map[string]*memoryFile)}
+}
+
+// OnSync has fn called at every point where something is about to become durable: a sync of a
+// region, of a small file, of a directory. Set it before the Memory is used; fn may take
+// PowerCut clones and, like any caller, use the FS.
+func (m *Memory) OnSync(fn func()) { m.onSync = fn }
+
+func (m *Memory) syncPoint() {
+	if m.onSync != nil {
+		m.onSync()
+	}
 }
 
 // Open implements FS.
 func (m *Memory) Open(name string, size int) (Region, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.regions[name]; r != nil {
-		return r, nil
+	f := m.names[name]
+	if f == nil {
+		if size <= 0 {
+			return nil, fmt.Errorf("region: %s: %w", name, ErrNotExist)
+		}
+		f = &memoryFile{fs: m}
+		m.put(name, f)
 	}
-	if size <= 0 {
-		return nil, fmt.Errorf("region: %s: size %d cannot be mapped", name, size)
+	f.grow(size)
+	if len(f.b) == 0 {
+		return nil, fmt.Errorf("region: %s: an empty file cannot be mapped", name)
 	}
-	r := newMemoryRegion(m, make([]byte, size), make([]byte, size))
-	m.regions[name] = r
-	return r, nil
+	return f, nil
+}
+
+// put gives a file a name, and its directory one when it has none. Caller holds mu.
+func (m *Memory) put(name string, f *memoryFile) {
+	if dir := path.Dir(name); dir != "." && m.names[dir] == nil {
+		m.put(dir, &memoryFile{fs: m, dir: true})
+	}
+	m.names[name] = f
+	m.moves = append(m.moves, move{name: name, file: f})
 }
 
 // List implements FS.
 func (m *Memory) List(dir string) ([]Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found := make(map[string]Entry)
-	add := func(name string, size int) {
-		rest, below := strings.CutPrefix(name, path.Clean(dir)+"/")
-		if !below {
-			return
+	dir = path.Clean(dir)
+	var entries []Entry
+	for name, f := range m.names {
+		if path.Dir(name) == dir {
+			entries = append(entries, Entry{Name: path.Base(name), Dir: f.dir, Size: int64(len(f.b))})
 		}
-		first, _, deeper := strings.Cut(rest, "/")
-		found[first] = Entry{Name: first, Dir: deeper, Size: int64(size)}
-	}
-	for name, r := range m.regions {
-		add(name, len(r.b))
-	}
-	for name, b := range m.files {
-		add(name, len(b))
-	}
-	entries := make([]Entry, 0, len(found))
-	for _, e := range found {
-		entries = append(entries, e)
 	}
 	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
 	return entries, nil
@@ -70,17 +92,17 @@ func (m *Memory) List(dir string) ([]Entry, error) {
 func (m *Memory) Remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	below := func(n string) bool { return n == name || strings.HasPrefix(n, name+"/") }
-	for n, r := range m.regions {
-		if below(n) {
-			m.used -= r.reservedBytes()
-			delete(m.regions, n)
+	var gone []string
+	for n := range m.names {
+		if n == name || strings.HasPrefix(n, name+"/") {
+			gone = append(gone, n)
 		}
 	}
-	for n := range m.files {
-		if below(n) {
-			delete(m.files, n)
-		}
+	sort.Sort(sort.Reverse(sort.StringSlice(gone))) // what is in a directory goes before it
+	for _, n := range gone {
+		m.used -= m.names[n].reservedBytes()
+		delete(m.names, n)
+		m.moves = append(m.moves, move{name: n})
 	}
 	return nil
 }
@@ -89,22 +111,56 @@ func (m *Memory) Remove(name string) error {
 func (m *Memory) ReadFile(name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b, ok := m.files[name]
-	if !ok {
+	f := m.names[name]
+	if f == nil || f.dir {
 		return nil, fmt.Errorf("region: %s: %w", name, ErrNotExist)
 	}
-	return append([]byte(nil), b...), nil
+	return append([]byte(nil), f.b...), nil
 }
 
-// SyncDir implements FS. Names are durable at once.
-func (m *Memory) SyncDir(string) error { return nil }
-
-// WriteFile implements FS.
-func (m *Memory) WriteFile(name string, data []byte) error {
+// SyncDir implements FS.
+func (m *Memory) SyncDir(dir string) error {
+	m.syncPoint()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.files[name] = append([]byte(nil), data...)
+	dir = path.Clean(dir)
+	var rest []move
+	for _, v := range m.moves {
+		if in := path.Dir(v.name); in == dir || in == "." || strings.HasPrefix(dir, in+"/") {
+			v.apply(m.kept)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	m.moves = rest
 	return nil
+}
+
+func (v move) apply(names map[string]*memoryFile) {
+	delete(names, v.from)
+	if v.file == nil {
+		delete(names, v.name)
+	} else {
+		names[v.name] = v.file
+	}
+}
+
+// WriteFile implements FS by the steps of the real one, each of which the power can cut off.
+func (m *Memory) WriteFile(name string, data []byte) error {
+	staged := name + ".tmp"
+	f := &memoryFile{fs: m, b: append([]byte(nil), data...)}
+	m.mu.Lock()
+	m.put(staged, f)
+	m.mu.Unlock()
+	if err := f.Sync(0, len(data)); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	delete(m.names, staged)
+	m.names[name] = f
+	m.moves = append(m.moves, move{name: name, from: staged, file: f})
+	m.mu.Unlock()
+	return m.SyncDir(path.Dir(name))
 }
 
 // SetLimit makes the disk as large as that many bytes of reserved space, or endless with 0.
@@ -124,72 +180,67 @@ func (m *Memory) Space() (Space, error) {
 	return Space{Used: m.used, Free: max(0, m.limit-m.used)}, nil
 }
 
-// Crash returns what a power cut now would leave if nothing unsynced survived.
-func (m *Memory) Crash() *Memory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	clone := NewMemory()
-	for name, r := range m.regions {
-		r.mu.Lock()
-		clone.regions[name] = newMemoryRegion(clone, append([]byte(nil), r.synced...), append([]byte(nil), r.synced...))
-		r.mu.Unlock()
-	}
-	for name, b := range m.files {
-		clone.files[name] = append([]byte(nil), b...)
-	}
-	return clone
-}
-
-// memoryPage is the unit of a memory disk's space, bytes.
+// memoryPage is the unit of a memory disk's space and of its writing back, bytes.
 const memoryPage = 4096
 
-type memoryRegion struct {
+// memoryFile is a file, small or mapped, or a directory.
+type memoryFile struct {
 	fs       *Memory
+	dir      bool
 	b        []byte
-	reserved []bool // by page; guarded by fs.mu
+	reserved map[int]bool // by page; guarded by fs.mu
 
 	mu     sync.Mutex // guards synced
-	synced []byte
+	synced []byte     // what is durable; shorter than b while the size is not
 }
 
-func newMemoryRegion(fs *Memory, b, synced []byte) *memoryRegion {
-	return &memoryRegion{fs: fs, b: b, synced: synced, reserved: make([]bool, (len(b)+memoryPage-1)/memoryPage)}
+// grow makes the file size bytes long when it is shorter.
+func (f *memoryFile) grow(size int) {
+	if size > len(f.b) {
+		f.b = append(f.b, make([]byte, size-len(f.b))...)
+	}
 }
 
-func (r *memoryRegion) Bytes() []byte { return r.b }
+func (f *memoryFile) Bytes() []byte { return f.b }
 
-func (r *memoryRegion) Reserve(from, to int) error {
-	r.fs.mu.Lock()
-	defer r.fs.mu.Unlock()
+func (f *memoryFile) Reserve(from, to int) error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
 	for page := from / memoryPage; page*memoryPage < to; page++ {
-		if r.reserved[page] {
+		if f.reserved[page] {
 			continue
 		}
-		if r.fs.limit > 0 && r.fs.used+memoryPage > r.fs.limit {
+		if f.fs.limit > 0 && f.fs.used+memoryPage > f.fs.limit {
 			return fmt.Errorf("region: reserve %d bytes: %w", to-from, ErrNoSpace)
 		}
-		r.reserved[page] = true
-		r.fs.used += memoryPage
+		if f.reserved == nil {
+			f.reserved = make(map[int]bool)
+		}
+		f.reserved[page] = true
+		f.fs.used += memoryPage
 	}
 	return nil
 }
 
 // reservedBytes needs fs.mu.
-func (r *memoryRegion) reservedBytes() (n int64) {
-	for _, taken := range r.reserved {
-		if taken {
-			n += memoryPage
-		}
-	}
-	return n
-}
+func (f *memoryFile) reservedBytes() int64 { return int64(len(f.reserved)) * memoryPage }
 
-func (r *memoryRegion) Sync(from, to int) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	copy(r.synced[from:to], r.b[from:to])
+// Sync makes exactly the range durable, not the whole pages that a kernel would write.
+func (f *memoryFile) Sync(from, to int) error {
+	f.fs.syncPoint()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sizeSynced()
+	copy(f.synced[from:to], f.b[from:to])
 	return nil
 }
 
-func (r *memoryRegion) Prefault(int, int) {}
-func (r *memoryRegion) Close() error      { return nil }
+// sizeSynced makes the size durable. Caller holds mu.
+func (f *memoryFile) sizeSynced() {
+	if missing := len(f.b) - len(f.synced); missing > 0 {
+		f.synced = append(f.synced, make([]byte, missing)...)
+	}
+}
+
+func (f *memoryFile) Prefault(int, int) {}
+func (f *memoryFile) Close() error      { return nil }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -113,10 +114,14 @@ func (o OS) SyncDir(dir string) error {
 	if o.ReadOnly {
 		return errReadOnly
 	}
-	if err := durable.SyncDir(o.path(dir)); err != nil {
-		return fmt.Errorf("region: %w", err)
+	for dir = path.Clean(dir); ; dir = path.Dir(dir) {
+		if err := durable.SyncDir(o.path(dir)); err != nil {
+			return fmt.Errorf("region: %w", err)
+		}
+		if dir == "." {
+			return nil
+		}
 	}
-	return nil
 }
 
 // WriteFile implements FS.
@@ -126,6 +131,9 @@ func (o OS) WriteFile(name string, data []byte) error {
 	}
 	if err := durable.Replace(o.path(name), data); err != nil {
 		return fmt.Errorf("region: %w", full(err))
+	}
+	if dir := path.Dir(name); dir != "." {
+		return o.SyncDir(path.Dir(dir))
 	}
 	return nil
 }

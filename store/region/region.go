@@ -39,7 +39,7 @@ type FS interface {
 	Remove(name string) error
 	// ReadFile reads a small file; the error wraps fs.ErrNotExist when it is missing.
 	ReadFile(name string) ([]byte, error)
-	// SyncDir makes the names in a directory durable.
+	// SyncDir makes the names in a directory durable, and those of the way to it.
 	SyncDir(dir string) error
 	// WriteFile replaces a small file durably: written beside, synced, renamed.
 	WriteFile(name string, data []byte) error

@@ -64,26 +64,6 @@ func TestFS_BothImplementationsAgree(t *testing.T) {
 	}
 }
 
-func TestMemory_Crash_KeepsOnlyWhatWasSynced(t *testing.T) {
-	t.Parallel()
-	m := region.NewMemory()
-	r, err := m.Open("file", 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(r.Bytes(), "abcdefgh")
-	if err := r.Sync(2, 4); err != nil {
-		t.Fatal(err)
-	}
-	left, err := m.Crash().Open("file", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(left.Bytes()); got != "\x00\x00cd\x00\x00\x00\x00" {
-		t.Errorf("%q survived", got)
-	}
-}
-
 func TestMemory_Limit_IsAFullDisk(t *testing.T) {
 	t.Parallel()
 	m := region.NewMemory()
