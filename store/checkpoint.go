@@ -106,15 +106,19 @@ func (s *Store) checkpointOffset() int64 {
 // markRunning leaves a checkpoint of the recovered state, whose log and queues are durable.
 func (s *Store) markRunning() error {
 	s.published.Store(s.log.end.Load())
-	for _, q := range s.queues.all() {
-		if err := q.sync(); err != nil {
-			return err
-		}
+	if err := s.queues.sync(); err != nil {
+		return err
 	}
 	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil {
 		return err
 	}
 	return s.fs.WriteFile(abortFile, []byte(strconv.Itoa(os.Getpid())))
+}
+
+// wasClosed tells whether the last end was a clean one.
+func (s *Store) wasClosed() bool {
+	_, err := s.fs.ReadFile(abortFile)
+	return errors.Is(err, region.ErrNotExist)
 }
 
 func (s *Store) markStopped() error { return s.fs.Remove(abortFile) }

@@ -13,54 +13,18 @@ import (
 
 const commitLogDir = "commitlog"
 
-// logFile is one mapped file of the CommitLog. Readers hold references, so that a file is
-// unmapped only when nobody looks at it.
-type logFile struct {
-	start   int64 // log offset of its first byte
-	region  region.Region
-	b       []byte
-	refs    atomic.Int64 // readers, plus one while the log owns the file
-	release func()
-}
-
-func newLogFile(start int64, r region.Region) *logFile {
-	f := &logFile{start: start, region: r, b: r.Bytes()}
-	f.refs.Store(1)
-	f.release = f.drop
-	return f
-}
-
-// hold takes a reference; false when the file is being closed.
-func (f *logFile) hold() bool {
-	for {
-		n := f.refs.Load()
-		if n == 0 {
-			return false
-		}
-		if f.refs.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-func (f *logFile) drop() {
-	if f.refs.Add(-1) == 0 {
-		// Unmapping a valid mapping fails only by a programmer's error; nothing is lost.
-		_ = f.region.Close()
-	}
-}
-
 // commitLog is the chain of log files. Appending belongs to the holder of Store.mu; reading
 // is free for all below end.
 type commitLog struct {
 	fs       region.FS
+	budget   *budget
 	fileSize int64
-	files    atomic.Pointer[[]*logFile] // ascending, contiguous
-	end      atomic.Int64               // next append, bytes
-	flushed  atomic.Int64               // durable below, bytes
+	files    atomic.Pointer[[]*file] // ascending, contiguous
+	end      atomic.Int64            // next append, bytes
+	flushed  atomic.Int64            // durable below, bytes
 
-	next chan *logFile // a file prepared ahead
-	want chan int64    // start offset of the file to prepare
+	next chan *file // a file prepared ahead
+	want chan int64 // start offset of the file to prepare
 
 	named   atomic.Int64 // start of the last file whose name is durable, plus one
 	warm    atomic.Int64 // prefaulted below
@@ -73,19 +37,19 @@ const warmWindow = 4 << 20
 
 func logFileName(start int64) string { return fmt.Sprintf("%s/%020d", commitLogDir, start) }
 
-func newCommitLog(fs region.FS, fileSize int) *commitLog {
-	l := &commitLog{fs: fs, fileSize: int64(fileSize), next: make(chan *logFile, 1), want: make(chan int64, 1), prewarm: make(chan int64, 1)}
-	l.files.Store(&[]*logFile{})
+func newCommitLog(fs region.FS, b *budget, fileSize int) *commitLog {
+	l := &commitLog{fs: fs, budget: b, fileSize: int64(fileSize), next: make(chan *file, 1), want: make(chan int64, 1), prewarm: make(chan int64, 1)}
+	l.files.Store(&[]*file{})
 	return l
 }
 
-// load maps the files that exist. A store keeps the file size it was made with.
+// load finds the files that exist. A store keeps the file size it was made with.
 func (l *commitLog) load() error {
 	entries, err := l.fs.List(commitLogDir)
 	if err != nil {
 		return err
 	}
-	var files []*logFile
+	var files []*file
 	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
 	for i, e := range entries {
 		var start int64
@@ -108,14 +72,14 @@ func (l *commitLog) load() error {
 			return fmt.Errorf("store: the log file at offset %d is missing, the next is %s/%s",
 				files[len(files)-1].start+l.fileSize, commitLogDir, e.Name)
 		}
-		r, err := l.fs.Open(commitLogDir+"/"+e.Name, int(e.Size))
-		if err != nil {
-			return err
-		}
-		files = append(files, newLogFile(start, r))
+		files = append(files, l.newFile(start))
 	}
 	l.files.Store(&files)
 	return nil
+}
+
+func (l *commitLog) newFile(start int64) *file {
+	return newFile(l.fs, l.budget, logFileName(start), start, l.fileSize)
 }
 
 func (l *commitLog) min() int64 {
@@ -126,7 +90,7 @@ func (l *commitLog) min() int64 {
 }
 
 // file returns the file that holds an offset, or nil.
-func (l *commitLog) file(offset int64) *logFile {
+func (l *commitLog) file(offset int64) *file {
 	files := *l.files.Load()
 	if len(files) == 0 || offset < files[0].start {
 		return nil
@@ -142,7 +106,7 @@ func (l *commitLog) file(offset int64) *logFile {
 func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 	end := l.end.Load()
 	f := l.file(end)
-	if f == nil {
+	if f == nil || !f.writing.Load() {
 		var err error
 		if f, err = l.roll(end); err != nil {
 			return nil, 0, err
@@ -164,19 +128,20 @@ func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 	return f.b[at : at+int64(size)], end, nil
 }
 
-// roll makes the file at start the last one, taking the prepared one when there is one.
-func (l *commitLog) roll(start int64) (*logFile, error) {
-	// A file that was prepared before a clean end was loaded with the others.
-	f := l.file(start)
-	if f != nil {
-		return f, nil
+// roll makes the file that begins at start, or holds it, the last one and ready to be written
+// to, taking the prepared one when there is one.
+func (l *commitLog) roll(start int64) (*file, error) {
+	// A file that was prepared before the last end was loaded with the others.
+	if f := l.file(start); f != nil {
+		return f, f.openForWriting(start - f.start)
 	}
+	var f *file
 	select {
 	case f = <-l.next:
 	default:
 	}
 	if f != nil && f.start != start {
-		f.drop()
+		f.discard()
 		f = nil
 	}
 	if f == nil {
@@ -186,26 +151,37 @@ func (l *commitLog) roll(start int64) (*logFile, error) {
 		}
 	}
 	files := *l.files.Load()
-	grown := append(append(make([]*logFile, 0, len(files)+1), files...), f)
+	grown := append(append(make([]*file, 0, len(files)+1), files...), f)
 	l.files.Store(&grown)
 	return f, nil
 }
 
 // create makes the file at start, with disk space behind all of it, or nothing.
-func (l *commitLog) create(start int64) (*logFile, error) {
-	r, err := l.fs.Open(logFileName(start), int(l.fileSize))
-	if err != nil {
-		return nil, err
+func (l *commitLog) create(start int64) (*file, error) {
+	f := l.newFile(start)
+	if err := f.openForWriting(0); err != nil {
+		f.discard()
+		return nil, errors.Join(err, l.fs.Remove(f.name))
 	}
-	if err := r.Reserve(0, int(l.fileSize)); err != nil {
-		return nil, errors.Join(err, r.Close(), l.fs.Remove(logFileName(start)))
+	return f, nil
+}
+
+// openForWriting maps the file for good, with disk space behind what follows from.
+func (f *file) openForWriting(from int64) error {
+	if err := f.hold(); err != nil {
+		return err
 	}
-	return newLogFile(start, r), nil
+	defer f.drop()
+	if err := f.region.Reserve(int(from), int(f.size)); err != nil {
+		return err
+	}
+	f.writing.Store(true)
+	return nil
 }
 
 // prepareAhead asks for the next file when the current one is half full.
 // Pages are asked for when half of the window is used up.
-func (l *commitLog) prepareAhead(f *logFile, at int64) {
+func (l *commitLog) prepareAhead(f *file, at int64) {
 	if f.start+min(at+warmWindow/2, l.fileSize) > l.warm.Load() {
 		select {
 		case l.prewarm <- f.start + at:
@@ -234,14 +210,14 @@ func (l *commitLog) prepare(start int64) {
 	select {
 	case l.next <- f:
 	default:
-		f.drop()
+		f.discard()
 	}
 }
 
 // prefault warms the window that begins at an offset.
 func (l *commitLog) prefault(from int64) {
 	f := l.file(from)
-	if f == nil || !f.hold() {
+	if f == nil || f.hold() != nil {
 		return
 	}
 	defer f.drop()
@@ -260,7 +236,7 @@ func (l *commitLog) sync(to int64) error {
 		if hi <= lo {
 			continue
 		}
-		if err := f.region.Sync(int(lo), int(hi)); err != nil {
+		if err := f.sync(lo, hi); err != nil {
 			return err
 		}
 		if f.start >= l.named.Load() {
@@ -268,6 +244,9 @@ func (l *commitLog) sync(to int64) error {
 				return err
 			}
 			l.named.Store(f.start + 1)
+		}
+		if hi == l.fileSize {
+			f.writing.Store(false)
 		}
 	}
 	for to > from && !l.flushed.CompareAndSwap(from, to) {
@@ -280,17 +259,17 @@ func (l *commitLog) sync(to int64) error {
 // an old record for a new one, and later files are removed.
 func (l *commitLog) cut(end int64) error {
 	files := *l.files.Load()
-	var keep []*logFile
+	var keep []*file
 	for _, f := range files {
 		if f.start >= end && f.start > l.min() {
-			f.drop()
-			if err := l.fs.Remove(logFileName(f.start)); err != nil {
+			f.discard()
+			if err := l.fs.Remove(f.name); err != nil {
 				return err
 			}
 			continue
 		}
-		if from := end - f.start; from >= 0 && from < l.fileSize && clearDirty(f.b[from:]) {
-			if err := f.region.Sync(int(from), int(l.fileSize)); err != nil {
+		if from := end - f.start; from >= 0 && from < l.fileSize {
+			if err := f.clearFrom(from); err != nil {
 				return err
 			}
 		}
@@ -301,13 +280,16 @@ func (l *commitLog) cut(end int64) error {
 	return nil
 }
 
-// reserveTail puts disk space behind what is written next: files of the real broker have none.
-func (l *commitLog) reserveTail(end int64) error {
-	f := l.file(end)
-	if f == nil {
+// clearFrom zeroes durably what follows an offset of the file.
+func (f *file) clearFrom(from int64) error {
+	if err := f.hold(); err != nil {
+		return err
+	}
+	defer f.drop()
+	if !clearDirty(f.b[from:]) {
 		return nil
 	}
-	return f.region.Reserve(int(end-f.start), int(l.fileSize))
+	return f.region.Sync(int(from), int(f.size))
 }
 
 // clearDirty zeroes b without touching pages that are zero already, and tells whether any
@@ -331,10 +313,10 @@ func clearDirty(b []byte) (dirty bool) {
 func (l *commitLog) close() {
 	select {
 	case f := <-l.next:
-		f.drop()
+		f.discard()
 	default:
 	}
 	for _, f := range *l.files.Load() {
-		f.drop()
+		f.discard()
 	}
 }

@@ -26,34 +26,28 @@ type ConsumeQueue struct {
 	queueID  int32
 	dir      string
 	fs       region.FS
+	budget   *budget
 	fileSize int64 // bytes
 
-	// gate keeps the files mapped for readers and syncs; closing takes it whole.
-	gate  sync.RWMutex
-	gone  bool // closed; guarded by gate
-	files atomic.Pointer[[]*queueFile]
-	min   atomic.Int64 // first readable unit
-	max   atomic.Int64 // next unit to be published
-	next  int64        // next unit to be assigned; guarded by the append lock
+	files atomic.Pointer[[]*file] // ascending, contiguous; start: bytes from the queue's beginning
+	min   atomic.Int64            // first readable unit
+	max   atomic.Int64            // next unit to be published
+	next  int64                   // next unit to be assigned; guarded by the append lock
 	dirty atomic.Bool
-	// reserved is the end of what has disk space behind it, bytes; 0 before the first write.
-	reserved atomic.Int64
+
+	mu       sync.Mutex // guards what follows, and changes of files
+	gone     bool       // the topic is deleted, or the store closed
+	reserved int64      // what lies below has disk space behind it, bytes; 0 before the first write
 
 	synced int64 // units below are durable; belongs to the flusher
 }
 
-type queueFile struct {
-	start  int64 // bytes from the queue's beginning
-	region region.Region
-	b      []byte
-}
-
-func newConsumeQueue(fs region.FS, topic string, queueID int32, fileSize int) *ConsumeQueue {
+func newConsumeQueue(fs region.FS, b *budget, topic string, queueID int32, fileSize int) *ConsumeQueue {
 	q := &ConsumeQueue{
 		topic: topic, queueID: queueID, dir: fmt.Sprintf("%s/%s/%d", consumeQueueDir, topic, queueID),
-		fs: fs, fileSize: int64(fileSize),
+		fs: fs, budget: b, fileSize: int64(fileSize),
 	}
-	q.files.Store(&[]*queueFile{})
+	q.files.Store(&[]*file{})
 	return q
 }
 
@@ -69,35 +63,35 @@ func (q *ConsumeQueue) Min() int64 { return q.min.Load() }
 // Max is the offset that the next record will have, units.
 func (q *ConsumeQueue) Max() int64 { return q.max.Load() }
 
-// Unit returns the unit at an offset, and false outside of [Min, Max).
+// Unit returns the unit at an offset, and false outside of [Min, Max) or when it cannot be
+// read.
 func (q *ConsumeQueue) Unit(offset int64) (Unit, bool) {
-	q.gate.RLock()
-	defer q.gate.RUnlock()
-	if offset < q.Min() || offset >= q.Max() {
-		return Unit{}, false
-	}
-	b := q.bytes(offset)
-	if b == nil {
-		return Unit{}, false
-	}
-	return decodeUnit(b), true
+	var one [1]Unit
+	n, err := q.Units(offset, one[:])
+	return one[0], n == 1 && err == nil
 }
 
 // Units reads units from an offset on into dst, as many as it holds or up to Max, and returns
 // how many. An offset outside of [Min, Max) reads none; a file that is missing is an error.
 func (q *ConsumeQueue) Units(offset int64, dst []Unit) (int, error) {
-	q.gate.RLock()
-	defer q.gate.RUnlock()
-	n, end := 0, q.Max()
 	if offset < q.Min() {
 		return 0, nil
 	}
-	for ; offset < end && n < len(dst); offset, n = offset+1, n+1 {
-		b := q.bytes(offset)
-		if b == nil {
+	n, end := 0, q.Max()
+	for offset < end && n < len(dst) {
+		f := q.fileOf(offset * unitSize)
+		if f == nil {
 			return n, fmt.Errorf("store: the queue file for unit %d of %s is missing", offset, q.dir)
 		}
-		dst[n] = decodeUnit(b)
+		if err := f.hold(); err != nil {
+			return n, err
+		}
+		b := f.b[offset*unitSize-f.start:]
+		for ; len(b) > 0 && offset < end && n < len(dst); offset, n = offset+1, n+1 {
+			dst[n] = decodeUnit(b)
+			b = b[unitSize:]
+		}
+		f.drop()
 	}
 	return n, nil
 }
@@ -110,18 +104,8 @@ func decodeUnit(b []byte) Unit {
 	}
 }
 
-// bytes is the place of a unit, or nil when its file is not there.
-func (q *ConsumeQueue) bytes(offset int64) []byte {
-	at := offset * unitSize
-	f := q.fileOf(at)
-	if f == nil {
-		return nil
-	}
-	return f.b[at-f.start:][:unitSize]
-}
-
 // fileOf is the file that holds a byte of the queue, or nil.
-func (q *ConsumeQueue) fileOf(at int64) *queueFile {
+func (q *ConsumeQueue) fileOf(at int64) *file {
 	files := *q.files.Load()
 	if len(files) == 0 || at < files[0].start {
 		return nil
@@ -137,10 +121,17 @@ func (q *ConsumeQueue) fileOf(at int64) *queueFile {
 // hold little must not take a file each.
 const reserveStep = 16 << 10
 
-// ensure makes room for the next n units, so that publishing them cannot fail.
+// ensure makes room for the next n units, so that publishing them cannot fail. Caller holds
+// the append lock.
 func (q *ConsumeQueue) ensure(n int) error {
-	from, end := q.next*unitSize, (q.next+int64(n))*unitSize
-	for at := max(from, q.reserved.Load()); at < end; at = q.reserved.Load() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.reserve(q.next*unitSize, (q.next+int64(n))*unitSize)
+}
+
+// reserve makes the bytes [from, to) writable. Caller holds mu.
+func (q *ConsumeQueue) reserve(from, to int64) error {
+	for at := max(from, q.reserved); at < to; at = q.reserved {
 		if err := q.extend(at); err != nil {
 			return err
 		}
@@ -148,8 +139,8 @@ func (q *ConsumeQueue) ensure(n int) error {
 	return nil
 }
 
-// extend puts disk space behind the bytes that follow at, mapping their file when needed.
-// Everything below at has it already, or holds units.
+// extend puts disk space behind the bytes that follow at and maps their file for good.
+// Everything below at has it already, or holds units. Caller holds mu.
 func (q *ConsumeQueue) extend(at int64) error {
 	f := q.fileOf(at)
 	if f == nil {
@@ -158,19 +149,56 @@ func (q *ConsumeQueue) extend(at int64) error {
 			return err
 		}
 	}
+	if err := f.hold(); err != nil {
+		return err
+	}
+	defer f.drop()
 	to := min(at-f.start+reserveStep, q.fileSize)
 	if err := f.region.Reserve(int(at-f.start), int(to)); err != nil {
 		return err
 	}
-	q.reserved.Store(f.start + to)
+	f.writing.Store(true)
+	q.reserved = f.start + to
+	return nil
+}
+
+// grow makes the file that is to hold the queue's byte at. The first file of a queue that
+// begins later is filled up to its first unit. Caller holds mu.
+func (q *ConsumeQueue) grow(at int64) (*file, error) {
+	start := at - at%q.fileSize
+	f := newFile(q.fs, q.budget, fmt.Sprintf("%s/%020d", q.dir, start), start, q.fileSize)
+	files := *q.files.Load()
+	if len(files) == 0 && at > start {
+		if err := f.fillTo(at - start); err != nil {
+			f.discard()
+			return nil, errors.Join(err, q.fs.Remove(f.name))
+		}
+	}
+	grown := append(append(make([]*file, 0, len(files)+1), files...), f)
+	q.files.Store(&grown)
+	return f, nil
+}
+
+// fillTo marks the units below an offset of the file as not there.
+func (f *file) fillTo(end int64) error {
+	if err := f.hold(); err != nil {
+		return err
+	}
+	defer f.drop()
+	if err := f.region.Reserve(0, int(end)); err != nil {
+		return err
+	}
+	for i := int64(0); i < end; i += unitSize {
+		encodeUnit(f.b[i:], Unit{Size: fillerSize})
+	}
 	return nil
 }
 
 // put publishes the unit at offset. Offsets below max are ignored, which makes dispatching
 // again harmless; a gap is filled.
 func (q *ConsumeQueue) put(offset int64, u Unit) error {
-	q.gate.RLock()
-	defer q.gate.RUnlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.gone || offset < q.max.Load() {
 		return nil
 	}
@@ -192,51 +220,31 @@ func (q *ConsumeQueue) put(offset int64, u Unit) error {
 	return nil
 }
 
+// write needs mu. The file stays mapped while it is written to.
 func (q *ConsumeQueue) write(offset int64, u Unit) error {
-	if at := offset * unitSize; at >= q.reserved.Load() {
-		if err := q.extend(at); err != nil {
-			return err
-		}
+	at := offset * unitSize
+	if err := q.reserve(at, at+unitSize); err != nil {
+		return err
 	}
-	b := q.bytes(offset)
-	binary.BigEndian.PutUint64(b, uint64(u.CommitLogOffset))
-	binary.BigEndian.PutUint32(b[8:], uint32(u.Size))
-	binary.BigEndian.PutUint64(b[12:], uint64(u.TagsCode))
+	f := q.fileOf(at)
+	encodeUnit(f.b[at-f.start:], u)
 	return nil
 }
 
-// grow maps the file that is to hold the queue's byte at. The first file of a queue that
-// begins later is filled up to its first unit.
-func (q *ConsumeQueue) grow(at int64) (*queueFile, error) {
-	start := at - at%q.fileSize
-	name := fmt.Sprintf("%s/%020d", q.dir, start)
-	r, err := q.fs.Open(name, int(q.fileSize))
-	if err != nil {
-		return nil, err
-	}
-	f := &queueFile{start: start, region: r, b: r.Bytes()}
-	files := *q.files.Load()
-	if len(files) == 0 {
-		if err := r.Reserve(0, int(at-start)); err != nil {
-			return nil, errors.Join(err, r.Close(), q.fs.Remove(name))
-		}
-		for i := int64(0); i < at-start; i += unitSize {
-			binary.BigEndian.PutUint32(f.b[i+8:], fillerSize)
-		}
-	}
-	grown := append(append(make([]*queueFile, 0, len(files)+1), files...), f)
-	q.files.Store(&grown)
-	return f, nil
+func encodeUnit(b []byte, u Unit) {
+	binary.BigEndian.PutUint64(b, uint64(u.CommitLogOffset))
+	binary.BigEndian.PutUint32(b[8:], uint32(u.Size))
+	binary.BigEndian.PutUint64(b[12:], uint64(u.TagsCode))
 }
 
-// load maps the queue's files and finds its ends.
-func (q *ConsumeQueue) load() error {
+// load finds the queue's files and its ends. After a clean end every unit is durable.
+func (q *ConsumeQueue) load(clean bool) error {
 	entries, err := q.fs.List(q.dir)
 	if err != nil {
 		return err
 	}
 	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
-	var files []*queueFile
+	var files []*file
 	for _, e := range entries {
 		var start int64
 		if _, err := fmt.Sscanf(e.Name, "%020d", &start); err != nil || e.Size == 0 {
@@ -248,44 +256,58 @@ func (q *ConsumeQueue) load() error {
 		if e.Size != q.fileSize || len(files) > 0 && start != files[len(files)-1].start+q.fileSize {
 			break
 		}
-		r, err := q.fs.Open(q.dir+"/"+e.Name, int(e.Size))
-		if err != nil {
-			return err
-		}
-		files = append(files, &queueFile{start: start, region: r, b: r.Bytes()})
+		files = append(files, newFile(q.fs, q.budget, q.dir+"/"+e.Name, start, q.fileSize))
 	}
 	q.files.Store(&files)
 	if len(files) > 0 {
-		q.findEnds(files)
+		if err := q.findEnds(files); err != nil {
+			return err
+		}
 	}
 	q.next = q.max.Load()
-	q.dirty.Store(len(files) > 0)
+	if clean {
+		q.synced = q.max.Load()
+	}
+	q.dirty.Store(!clean && len(files) > 0)
 	return nil
 }
 
 // findEnds walks over the last three files: after a power cut a page in the middle may lack
 // while a later one is there, and what follows the gap is dispatched again.
-func (q *ConsumeQueue) findEnds(files []*queueFile) {
+func (q *ConsumeQueue) findEnds(files []*file) error {
 	lo := files[0].start / unitSize
-	for at := int64(0); at < q.fileSize; at += unitSize {
-		if u := decodeUnit(files[0].b[at:]); u.CommitLogOffset != 0 || u.Size != fillerSize {
-			break
-		}
-		lo++
+	filled, err := files[0].countUnits(func(u Unit) bool { return u.CommitLogOffset == 0 && u.Size == fillerSize })
+	if err != nil {
+		return err
 	}
+	lo += filled
 	tail := files[max(0, len(files)-3):]
 	hi := tail[0].start / unitSize
-walk:
 	for _, f := range tail {
-		for at := int64(0); at < q.fileSize; at += unitSize {
-			if decodeUnit(f.b[at:]).Size <= 0 {
-				break walk
-			}
-			hi++
+		n, err := f.countUnits(func(u Unit) bool { return u.Size > 0 })
+		if err != nil {
+			return err
+		}
+		hi += n
+		if n*unitSize < q.fileSize {
+			break
 		}
 	}
 	q.min.Store(min(lo, hi))
 	q.max.Store(hi)
+	return nil
+}
+
+// countUnits counts the units at the file's beginning that are as wanted.
+func (f *file) countUnits(wanted func(Unit) bool) (n int64, err error) {
+	if err := f.hold(); err != nil {
+		return 0, err
+	}
+	defer f.drop()
+	for b := f.b; len(b) >= unitSize && wanted(decodeUnit(b)); b = b[unitSize:] {
+		n++
+	}
+	return n, nil
 }
 
 // SetMin moves the first readable offset forward, units. It never moves back.
@@ -312,59 +334,88 @@ func (q *ConsumeQueue) raiseMin(logMin int64) {
 }
 
 // cut drops units whose records end past the recovered log.
-func (q *ConsumeQueue) cut(logEnd int64) {
+func (q *ConsumeQueue) cut(logEnd int64) error {
 	at := q.max.Load()
 	for ; at > q.min.Load(); at-- {
-		b := q.bytes(at - 1)
-		if u := decodeUnit(b); u.Size == fillerSize || u.CommitLogOffset+int64(u.Size) <= logEnd {
+		u, ok := q.Unit(at - 1)
+		if !ok {
+			return fmt.Errorf("store: unit %d of %s cannot be read", at-1, q.dir)
+		}
+		if u.Size == fillerSize || u.CommitLogOffset+int64(u.Size) <= logEnd {
 			break
 		}
-		clear(b)
-		q.dirty.Store(true)
-		q.synced = min(q.synced, at-1)
+		if err := q.erase(at - 1); err != nil {
+			return err
+		}
 	}
 	q.max.Store(at)
 	q.next = at
+	return nil
+}
+
+// erase zeroes a unit.
+func (q *ConsumeQueue) erase(offset int64) error {
+	f := q.fileOf(offset * unitSize)
+	if err := f.hold(); err != nil {
+		return err
+	}
+	defer f.drop()
+	clear(f.b[offset*unitSize-f.start:][:unitSize])
+	q.dirty.Store(true)
+	q.synced = min(q.synced, offset)
+	return nil
 }
 
 // sync makes the units that are published durable. It belongs to one goroutine at a time.
 func (q *ConsumeQueue) sync() error {
-	if !q.dirty.Swap(false) {
-		return nil
-	}
-	q.gate.RLock()
-	defer q.gate.RUnlock()
-	if q.gone {
-		return nil
-	}
+	q.dirty.Store(false)
 	from, to := q.synced*unitSize, q.Max()*unitSize
 	for _, f := range *q.files.Load() {
 		lo, hi := max(from-f.start, 0), min(to-f.start, q.fileSize)
 		if hi <= lo {
 			continue
 		}
-		if err := f.region.Sync(int(lo), int(hi)); err != nil {
+		if err := f.sync(lo, hi); err != nil {
+			if q.isGone() {
+				return nil
+			}
 			q.dirty.Store(true)
 			return err
 		}
 	}
-	q.synced = to / unitSize
+	q.settle(to / unitSize)
 	return nil
 }
 
-// close unmaps the files once nobody reads them. The queue is empty for ever after.
+// settle notes that the units below end are durable; files that are full need not stay mapped.
+func (q *ConsumeQueue) settle(end int64) {
+	q.synced = end
+	for _, f := range *q.files.Load() {
+		if f.start+f.size <= end*unitSize {
+			f.writing.Store(false)
+		}
+	}
+}
+
+func (q *ConsumeQueue) isGone() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.gone
+}
+
+// close ends the queue's use; it is empty for ever after. Readers that hold a file keep it
+// until they drop it.
 func (q *ConsumeQueue) close() {
-	q.gate.Lock()
-	defer q.gate.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.gone {
 		return
 	}
 	q.gone = true
 	files := *q.files.Load()
-	q.files.Store(&[]*queueFile{})
 	q.max.Store(q.min.Load())
+	q.files.Store(&[]*file{})
 	for _, f := range files {
-		// Unmapping a valid mapping fails only by a programmer's error; nothing is lost.
-		_ = f.region.Close()
+		f.discard()
 	}
 }

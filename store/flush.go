@@ -5,8 +5,8 @@ import "fmt"
 // pageSize is the unit of flushCommitLogLeastPages, bytes.
 const pageSize = 4096
 
-// aheadLoop does what an append would have to wait for: it opens the next log file and
-// touches the pages that are written next.
+// aheadLoop does what an append would have to wait for: it opens the next log file, touches
+// the pages that are written next, and unmaps files when too many are mapped.
 func (s *Store) aheadLoop() {
 	defer s.wg.Done()
 	for {
@@ -15,6 +15,8 @@ func (s *Store) aheadLoop() {
 			s.log.prepare(start)
 		case from := <-s.log.prewarm:
 			s.log.prefault(from)
+		case <-s.budget.over:
+			s.budget.trim()
 		case <-s.stop:
 			return
 		}
@@ -81,10 +83,8 @@ func (s *Store) flush() error {
 	if err := s.log.sync(end); err != nil {
 		return err
 	}
-	for _, q := range s.queues.all() {
-		if err := q.sync(); err != nil {
-			return err
-		}
+	if err := s.queues.sync(); err != nil {
+		return err
 	}
 	return s.writeCheckpoint(end, stamp)
 }

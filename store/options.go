@@ -32,6 +32,7 @@ type Options struct {
 	CommitLogFileSize    int // mappedFileSizeCommitLog, bytes
 	ConsumeQueueFileSize int // mappedFileSizeConsumeQueue, bytes; a multiple of 20
 	MaxMessageSize       int // maxMessageSize, bytes of body
+	MappedFiles          int // files mapped at a time, but for those that are written to; 16,384
 	SyncFlush            bool
 	FlushIntervalMs      int64 // flushIntervalCommitLog: between syncs of a log that is written to; 500
 	FlushLeastPages      int   // flushCommitLogLeastPages: fewer dirty pages wait for the thorough flush; 0: none waits
@@ -56,6 +57,9 @@ func (o *Options) setDefaults() error {
 	o.ConsumeQueueFileSize -= o.ConsumeQueueFileSize % unitSize
 	if o.MaxMessageSize == 0 {
 		o.MaxMessageSize = DefaultMaxMessageSize
+	}
+	if o.MappedFiles == 0 {
+		o.MappedFiles = defaultMappedFiles
 	}
 	if o.FlushIntervalMs == 0 {
 		o.FlushIntervalMs = 500

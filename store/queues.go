@@ -12,14 +12,15 @@ import (
 // queueTable holds every ConsumeQueue by topic and number.
 type queueTable struct {
 	fs       region.FS
+	budget   *budget
 	fileSize int
 
 	mu     sync.RWMutex // guards topics
 	topics map[string]map[int32]*ConsumeQueue
 }
 
-func newQueueTable(fs region.FS, fileSize int) *queueTable {
-	return &queueTable{fs: fs, fileSize: fileSize, topics: make(map[string]map[int32]*ConsumeQueue)}
+func newQueueTable(fs region.FS, b *budget, fileSize int) *queueTable {
+	return &queueTable{fs: fs, budget: b, fileSize: fileSize, topics: make(map[string]map[int32]*ConsumeQueue)}
 }
 
 // find returns a queue that exists, or nil.
@@ -46,7 +47,7 @@ func (t *queueTable) findOrCreate(topic string, queueID int32) *ConsumeQueue {
 		t.topics[strings.Clone(topic)] = queues
 	}
 	if q = queues[queueID]; q == nil {
-		q = newConsumeQueue(t.fs, strings.Clone(topic), queueID, t.fileSize)
+		q = newConsumeQueue(t.fs, t.budget, strings.Clone(topic), queueID, t.fileSize)
 		queues[queueID] = q
 	}
 	return q
@@ -85,7 +86,7 @@ func (t *queueTable) all() []*ConsumeQueue {
 }
 
 // load opens the queues that exist on disk.
-func (t *queueTable) load() error {
+func (t *queueTable) load(clean bool) error {
 	topics, err := t.fs.List(consumeQueueDir)
 	if err != nil {
 		return err
@@ -101,12 +102,53 @@ func (t *queueTable) load() error {
 				continue
 			}
 			q := t.findOrCreate(topic.Name, int32(n))
-			if err := q.load(); err != nil {
+			if err := q.load(clean); err != nil {
 				return err
 			}
 			// New queues of an existing store are like its others.
 			t.fileSize = int(q.fileSize)
 		}
+	}
+	return nil
+}
+
+// manyDirty is from how many queues on the whole file system is synced instead of each file: a
+// sync of one costs a disk's cache flush.
+const manyDirty = 128
+
+// sync makes every unit durable that is published.
+func (t *queueTable) sync() error {
+	var dirty []*ConsumeQueue
+	for _, q := range t.all() {
+		if q.dirty.Load() {
+			dirty = append(dirty, q)
+		}
+	}
+	if len(dirty) >= manyDirty {
+		return t.syncAll(dirty)
+	}
+	for _, q := range dirty {
+		if err := q.sync(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *queueTable) syncAll(dirty []*ConsumeQueue) error {
+	published := make([]int64, len(dirty))
+	for i, q := range dirty {
+		q.dirty.Store(false)
+		published[i] = q.Max()
+	}
+	if err := t.fs.SyncAll(); err != nil {
+		for _, q := range dirty {
+			q.dirty.Store(true)
+		}
+		return err
+	}
+	for i, q := range dirty {
+		q.settle(published[i])
 	}
 	return nil
 }

@@ -14,8 +14,11 @@ func (s *Store) Record(offset int64, size int32) (Slice, error) {
 		return Slice{}, fmt.Errorf("store: log offset %d is outside of [%d, %d)", offset, s.log.min(), end)
 	}
 	f := s.log.file(offset)
-	if f == nil || !f.hold() {
+	if f == nil {
 		return Slice{}, fmt.Errorf("store: the log file of offset %d is gone", offset)
+	}
+	if err := f.hold(); err != nil {
+		return Slice{}, err
 	}
 	at := offset - f.start
 	rest := f.b[at:min(s.log.fileSize, end-f.start)]

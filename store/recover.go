@@ -2,12 +2,10 @@ package store
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/message"
-	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // maxGap is the longest run of missing units that recovery fills, units. A record that
@@ -31,8 +29,7 @@ func (s *Store) recover() error {
 	if len(*s.log.files.Load()) == 0 {
 		return s.cutQueues(0)
 	}
-	_, err := s.fs.ReadFile(abortFile)
-	clean := errors.Is(err, region.ErrNotExist)
+	clean := s.wasClosed()
 	r, start := s.planRecovery()
 	end, err := r.scan(start)
 	if err != nil {
@@ -48,9 +45,6 @@ func (s *Store) recover() error {
 		}
 	}
 	s.log.end.Store(end)
-	if err := s.log.reserveTail(end); err != nil {
-		return err
-	}
 	if err := s.cutQueues(end); err != nil {
 		return err
 	}
@@ -83,38 +77,51 @@ func (s *Store) planRecovery() (*recovery, int64) {
 
 // scan reads records from start on, dispatches them and returns where they end.
 func (r *recovery) scan(start int64) (end int64, err error) {
-	l := r.s.log
-	at := start
-	for {
-		f := l.file(at)
+	for at := start; ; {
+		f := r.s.log.file(at)
 		if f == nil {
 			return at, nil
 		}
+		if err := f.hold(); err != nil {
+			return at, err
+		}
+		next, more, err := r.scanFile(f, at)
+		f.drop()
+		if err != nil || !more {
+			return next, err
+		}
+		at = next
+	}
+}
+
+// scanFile reads the records of one file from at on. It returns where to go on, or where the
+// log ends.
+func (r *recovery) scanFile(f *file, at int64) (next int64, more bool, err error) {
+	for at < f.start+f.size {
 		b := f.b[at-f.start:]
 		if isBlank(b) {
-			at = f.start + l.fileSize
-			continue
+			break
 		}
 		v, bad := recordAt(b, at)
 		if bad {
-			next, found := r.resume(at)
-			if !found {
-				return at, nil
+			next, found, err := r.resume(at)
+			if err != nil || !found {
+				return at, false, err
 			}
 			r.s.opts.Log.WithFields(logrus.Fields{"from": at, "to": next}).
 				Error("the CommitLog is damaged, the records there are lost")
-			at = next
-			continue
+			return next, true, nil
 		}
 		if at >= r.dispatch {
 			if err := r.redispatch(&v); err != nil {
-				return at, err
+				return at, false, err
 			}
 			r.records++
 		}
 		r.s.lastStamp = max(r.s.lastStamp, v.StoreTimestamp)
 		at += int64(v.Size)
 	}
+	return f.start + f.size, true, nil
 }
 
 func recordAt(b []byte, at int64) (v message.View, bad bool) {
@@ -124,18 +131,29 @@ func recordAt(b []byte, at int64) (v message.View, bad bool) {
 
 // resume looks for the next sound record behind damage. Past the checkpoint there is no
 // damage, only the torn end; the same when nothing sound follows.
-func (r *recovery) resume(at int64) (next int64, found bool) {
-	l := r.s.log
-	for at++; at < r.sound; at++ {
-		f := l.file(at)
+func (r *recovery) resume(at int64) (next int64, found bool, err error) {
+	for at++; at < r.sound; {
+		f := r.s.log.file(at)
 		if f == nil {
-			return 0, false
+			return 0, false, nil
 		}
+		if err := f.hold(); err != nil {
+			return 0, false, err
+		}
+		next, found := resumeIn(f, at, r.sound)
+		f.drop()
+		if found {
+			return next, true, nil
+		}
+		at = f.start + f.size
+	}
+	return 0, false, nil
+}
+
+// resumeIn looks for a record, or the blank end, of one file.
+func resumeIn(f *file, at, sound int64) (next int64, found bool) {
+	for ; at < min(sound, f.start+f.size-message.BlankLength); at++ {
 		b := f.b[at-f.start:]
-		if len(b) <= message.BlankLength {
-			at = f.start + l.fileSize - 1
-			continue
-		}
 		if isBlank(b) {
 			return at, true
 		}
@@ -175,7 +193,9 @@ func (r *recovery) redispatch(v *message.View) error {
 // cutQueues fits the queues to the log's two ends.
 func (s *Store) cutQueues(end int64) error {
 	for _, q := range s.queues.all() {
-		q.cut(end)
+		if err := q.cut(end); err != nil {
+			return err
+		}
 		q.raiseMin(s.log.min())
 	}
 	return nil

@@ -14,8 +14,11 @@ func (s *Store) Scan(from int64, fn func(*message.View) error) error {
 	at := max(from, s.log.min())
 	for end := s.readable(); at < end; {
 		f := s.log.file(at)
-		if f == nil || !f.hold() {
+		if f == nil {
 			return fmt.Errorf("store: the log file of offset %d is gone", at)
+		}
+		if err := f.hold(); err != nil {
+			return err
 		}
 		next, err := scanFile(f, at, min(end, f.start+s.log.fileSize), fn)
 		f.drop()
@@ -29,7 +32,7 @@ func (s *Store) Scan(from int64, fn func(*message.View) error) error {
 
 // scanFile visits the records of one file from at on and returns where the next file begins,
 // or end.
-func scanFile(f *logFile, at, end int64, fn func(*message.View) error) (int64, error) {
+func scanFile(f *file, at, end int64, fn func(*message.View) error) (int64, error) {
 	for at < end {
 		b := f.b[at-f.start:]
 		if isBlank(b) {

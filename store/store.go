@@ -16,6 +16,7 @@ type Store struct {
 	opts   Options
 	fs     region.FS
 	lock   *dirLock
+	budget *budget
 	log    *commitLog
 	queues *queueTable
 	meta   meta
@@ -112,8 +113,9 @@ func (s *Store) refuseForeign() error {
 }
 
 func (s *Store) open() error {
-	s.log = newCommitLog(s.fs, s.opts.CommitLogFileSize)
-	s.queues = newQueueTable(s.fs, s.opts.ConsumeQueueFileSize)
+	s.budget = newBudget(s.opts.MappedFiles)
+	s.log = newCommitLog(s.fs, s.budget, s.opts.CommitLogFileSize)
+	s.queues = newQueueTable(s.fs, s.budget, s.opts.ConsumeQueueFileSize)
 	if err := s.loadMeta(); err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (s *Store) open() error {
 		return fmt.Errorf("store: maxMessageSize %d does not fit log files of %d bytes: mappedFileSizeCommitLog must be at least %d",
 			s.opts.MaxMessageSize, s.log.fileSize, need)
 	}
-	if err := s.queues.load(); err != nil {
+	if err := s.queues.load(s.wasClosed()); err != nil {
 		return err
 	}
 	if err := s.recover(); err != nil {

@@ -136,6 +136,25 @@ func (m *Memory) SyncDir(dir string) error {
 	return nil
 }
 
+// SyncAll implements FS. One point stands for all the pieces: a power cut before it has lost
+// any of them already.
+func (m *Memory) SyncAll() error {
+	m.syncPoint()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, v := range m.moves {
+		v.apply(m.kept)
+	}
+	m.moves = nil
+	for _, f := range m.names {
+		f.mu.Lock()
+		f.sizeSynced()
+		copy(f.synced, f.b)
+		f.mu.Unlock()
+	}
+	return nil
+}
+
 func (v move) apply(names map[string]*memoryFile) {
 	delete(names, v.from)
 	if v.file == nil {

@@ -138,6 +138,19 @@ func (o OS) WriteFile(name string, data []byte) error {
 	return nil
 }
 
+// SyncAll implements FS by one syncfs of the whole file system.
+func (o OS) SyncAll() error {
+	d, err := os.Open(o.Root)
+	if err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	defer d.Close()
+	if err := unix.Syncfs(int(d.Fd())); err != nil {
+		return fmt.Errorf("region: sync the file system of %s: %w", o.Root, err)
+	}
+	return nil
+}
+
 // Space implements FS.
 func (o OS) Space() (Space, error) {
 	var st unix.Statfs_t

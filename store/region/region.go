@@ -43,6 +43,9 @@ type FS interface {
 	SyncDir(dir string) error
 	// WriteFile replaces a small file durably: written beside, synced, renamed.
 	WriteFile(name string, data []byte) error
+	// SyncAll makes everything durable that was written through this tree, contents and names.
+	// For many files it is far cheaper than to sync each.
+	SyncAll() error
 	// Space tells how full the file system is that holds the tree.
 	Space() (Space, error)
 }
