@@ -34,6 +34,8 @@ type Config struct {
 	// WithoutBroker and WithoutNameServer leave a part out.
 	WithoutBroker, WithoutNameServer bool
 	Log                              logrus.FieldLogger // nil: the standard logger of logrus
+
+	wall func() time.Time // the wall clock, nil: the machine's
 }
 
 // Instance is a running server.
@@ -145,17 +147,25 @@ func (i *Instance) startBroker() error {
 		return err
 	}
 	i.storeHost = netip.AddrPortFrom(host, port)
+	timeline := clock.OpenTimeline(clock.TimelineOptions{
+		File: filepath.Join(i.cfg.StorePathRootDir, "config", "wheelmqClock.json"),
+		Log:  i.log.WithField("part", "clock"), Wall: i.cfg.wall,
+	})
 	b, err := broker.New(broker.Options{
-		Config: i.cfg.Config, StoreHost: i.storeHost, Store: clock.Real{}, Wire: clock.Real{}, Log: i.log,
+		Config: i.cfg.Config, StoreHost: i.storeHost, Store: timeline, Wire: clock.Real{}, Log: i.log,
 		Metrics: i.metrics, Health: i.health, Differences: i.differences,
 	})
 	if err != nil {
 		return err
 	}
-	if err := b.Start(); err != nil {
+	// The broker has locked the store by now: the timeline's file is ours to write.
+	if err := i.startTimeline(timeline); err != nil {
 		return errors.Join(err, b.Close())
 	}
 	i.onClose("broker", func(context.Context) error { return b.Close() })
+	if err := b.Start(); err != nil {
+		return err
+	}
 	if err := i.listen(b); err != nil {
 		return err
 	}
@@ -163,6 +173,23 @@ func (i *Instance) startBroker() error {
 	i.register(b)
 	i.log.WithFields(logrus.Fields{"address": i.storeHost, "why": why}).Info("broker address in message ids")
 	return i.registerOutside(b)
+}
+
+// startTimeline runs the store's clock; it is closed after the broker, which needs it.
+func (i *Instance) startTimeline(timeline *clock.Timeline) error {
+	if err := timeline.Start(); err != nil {
+		return err
+	}
+	i.onClose("clock", func(context.Context) error { return timeline.Close() })
+	i.health.Register("clock", func() health.Result {
+		if err := timeline.SaveError(); err != nil {
+			return health.Result{State: health.Degraded, Reason: "a restart may move store time: " + err.Error()}
+		}
+		return health.Result{State: health.Up}
+	})
+	return i.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "wheelmq_clock_wall_offset_ms", Help: "What the wall clock is ahead of store time: its steps, which store time does not follow.",
+	}, func() float64 { return float64(timeline.WallOffset().Milliseconds()) }))
 }
 
 // listen opens the broker's port and, when the port was chosen, the VIP port two below.

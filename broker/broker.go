@@ -60,7 +60,8 @@ type Broker struct {
 	closers []func() error // in the order of starting
 }
 
-// New opens the store and assembles the services. Nothing runs before Start.
+// New opens the store and assembles the services. Nothing runs before Start; Close is due in
+// any case.
 func New(opts Options) (*Broker, error) {
 	levels, err := schedule.ParseLevels(opts.Config.MessageDelayLevel)
 	if err != nil {
@@ -70,8 +71,9 @@ func New(opts Options) (*Broker, error) {
 	if err := b.openStore(); err != nil {
 		return nil, err
 	}
+	b.closers = append(b.closers, b.store.Close)
 	if err := b.assemble(); err != nil {
-		return nil, errors.Join(err, b.store.Close())
+		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
@@ -204,7 +206,6 @@ func (b *Broker) Start() error {
 	if err := b.store.Start(); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
-	b.closers = append(b.closers, b.store.Close)
 	for _, s := range []interface {
 		Start()
 		Close() error

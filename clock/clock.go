@@ -38,3 +38,19 @@ func Ceil(c Clock) int64 {
 	}
 	return c.NowMillis() + 1
 }
+
+// WallMillis is what the wall clock beside c reads, ms since the Unix epoch: c itself where c
+// has no other.
+func WallMillis(c Clock) int64 {
+	if w, ok := c.(interface{ WallMillis() int64 }); ok {
+		return w.WallMillis()
+	}
+	return c.NowMillis()
+}
+
+// AtWall is the instant of c at which an absolute time is reached: not before c reads it, and
+// not before the wall does, if the wall goes on as it is. Whoever waits for it asks again
+// when it has come, since the wall may have been stepped back.
+func AtWall(c Clock, atMillis int64) int64 {
+	return max(atMillis, atMillis+c.NowMillis()-WallMillis(c))
+}

@@ -16,6 +16,7 @@ const (
 	ParkedMessages
 	BatchTopicListApplied
 	QueueNumsBounded
+	WallClockStepsIgnored
 	count
 )
 
@@ -33,4 +34,5 @@ var register = [count]Difference{
 	ParkedMessages:           {Name: "parked-messages", Real: "a due message whose target refuses it is skipped or blocks its level for ever", Ours: "it is parked in rmq_sys_wheelmq_parked and counted", Fixed: true},
 	BatchTopicListApplied:    {Name: "topic-list-applied", Real: "UPDATE_AND_CREATE_TOPIC_LIST stops at the first identical entry", Ours: "every entry is applied", Fixed: true},
 	QueueNumsBounded:         {Name: "queue-nums-bounded", Real: "a topic is created with any number of queues", Ours: "more than 65,536 queues, or fewer than 0, are refused with code 29: statistics of billions would exhaust the memory", Fixed: true},
+	WallClockStepsIgnored:    {Name: "wall-clock-steps-ignored", Real: "message time is the wall clock: set ahead, delayed messages come early; set back, level messages come early and timers late", Ours: "message time runs at the machine's monotonic rate, suspends included, over restarts too; a step of the wall is logged and shown as wheelmq_clock_wall_offset_ms, less than a second is followed by at most 500 ppm", Fixed: true},
 }
