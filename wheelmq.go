@@ -74,6 +74,9 @@ func Start(ctx context.Context, cfg Config) (*Instance, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
+	if err := checkStorePaths(cfg.Config); err != nil {
+		return nil, err
+	}
 	differences, err := difference.NewSet(cfg.Profile)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,10 @@ func TestStart_SaysWhatIsWrong(t *testing.T) {
 		"messageDelayLevel": func(c *config.Config) { c.MessageDelayLevel = "1s 5x" },
 		"brokerIP1":         func(c *config.Config) { c.BrokerIP1 = "somewhere" },
 		"profile":           func(c *config.Config) { c.Profile = "4.0" },
+		"is a file, want a directory": func(c *config.Config) {
+			c.StorePathRootDir, c.NamesrvListenPort = filepath.Join(dir, "lock"), 1
+		},
+		"storePathCommitLog": func(c *config.Config) { c.StorePathCommitLog = filepath.Join(dir, "commitlog") },
 	} {
 		cfg := config.Default()
 		cfg.ListenPort, cfg.NamesrvListenPort, cfg.HTTPPort, cfg.BindAddress, cfg.StorePathRootDir = 0, 0, 0, "127.0.0.1", t.TempDir()

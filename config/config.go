@@ -4,17 +4,18 @@ package config
 // value when nobody sets it; min (0 when not given), max and oneof say which values fit. Times
 // are ms, sizes bytes.
 type Config struct {
-	BrokerName        string `key:"brokerName" default:"broker-a" doc:"name of the broker, part of every queue's name"`
-	BrokerClusterName string `key:"brokerClusterName" default:"DefaultCluster" doc:"cluster the broker belongs to"`
-	BrokerID          int64  `key:"brokerId" default:"0" doc:"0 is the master"`
-	BrokerIP1         string `key:"brokerIP1" default:"" doc:"advertised address; unset: the address through which a client reached us"`
-	BindAddress       string `key:"bindAddress" default:"0.0.0.0" doc:"address the ports are bound to"`
-	ListenPort        int    `key:"listenPort" default:"10911" max:"65535" doc:"broker port; the VIP port is two below"`
-	NamesrvListenPort int    `key:"namesrvListenPort" default:"9876" max:"65535" doc:"port of the built-in name server, 0 for none"`
-	HTTPPort          int    `key:"httpPort" default:"9878" max:"65535" doc:"port of /health and /metrics"`
-	NamesrvAddr       string `key:"namesrvAddr" default:"" doc:"external name servers host:port;host:port to register with as well"`
-	StorePathRootDir  string `key:"storePathRootDir" default:"./wheelmq-data" doc:"store directory"`
-	Profile           string `key:"profile" default:"" oneof:"5.5.0," doc:"5.5.0 switches off what the real broker does not have"`
+	BrokerName         string `key:"brokerName" default:"broker-a" doc:"name of the broker, part of every queue's name"`
+	BrokerClusterName  string `key:"brokerClusterName" default:"DefaultCluster" doc:"cluster the broker belongs to"`
+	BrokerID           int64  `key:"brokerId" default:"0" doc:"0 is the master"`
+	BrokerIP1          string `key:"brokerIP1" default:"" doc:"advertised address; unset: the address through which a client reached us"`
+	BindAddress        string `key:"bindAddress" default:"0.0.0.0" doc:"address the ports are bound to"`
+	ListenPort         int    `key:"listenPort" default:"10911" max:"65535" doc:"broker port; the VIP port is two below"`
+	NamesrvListenPort  int    `key:"namesrvListenPort" default:"9876" max:"65535" doc:"port of the built-in name server, 0 for none"`
+	HTTPPort           int    `key:"httpPort" default:"9878" max:"65535" doc:"port of /health and /metrics"`
+	NamesrvAddr        string `key:"namesrvAddr" default:"" doc:"external name servers host:port;host:port to register with as well"`
+	StorePathRootDir   string `key:"storePathRootDir" default:"./wheelmq-data" doc:"store directory"`
+	StorePathCommitLog string `key:"storePathCommitLog" default:"" doc:"for files of RocketMQ: commitlog below storePathRootDir, no other place is supported"`
+	Profile            string `key:"profile" default:"" oneof:"5.5.0," doc:"5.5.0 switches off what the real broker does not have"`
 
 	AutoCreateTopicEnable       bool   `key:"autoCreateTopicEnable" default:"true" doc:"a send to an unknown topic creates it"`
 	AutoCreateSubscriptionGroup bool   `key:"autoCreateSubscriptionGroup" default:"true" doc:"an unknown consumer group is created"`

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sort"
 	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -45,34 +44,21 @@ func newCommitLog(fs region.FS, b *budget, fileSize int) *commitLog {
 
 // load finds the files that exist. A store keeps the file size it was made with.
 func (l *commitLog) load() error {
-	entries, err := l.fs.List(commitLogDir)
+	found, err := readLayout(l.fs)
 	if err != nil {
 		return err
 	}
-	var files []*file
-	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
-	for i, e := range entries {
-		var start int64
-		if _, err := fmt.Sscanf(e.Name, "%020d", &start); err != nil || len(e.Name) != 20 {
-			return fmt.Errorf("store: %s/%s is not a log file", commitLogDir, e.Name)
+	if found.empty != "" {
+		if err := l.fs.Remove(found.empty); err != nil {
+			return err
 		}
-		if e.Size == 0 && i == len(entries)-1 {
-			if err := l.fs.Remove(commitLogDir + "/" + e.Name); err != nil {
-				return err
-			}
-			continue
-		}
-		if len(files) == 0 {
-			l.fileSize = e.Size
-		}
-		if e.Size != l.fileSize {
-			return fmt.Errorf("store: %s/%s has %d bytes, the first log file has %d", commitLogDir, e.Name, e.Size, l.fileSize)
-		}
-		if len(files) > 0 && start != files[len(files)-1].start+l.fileSize {
-			return fmt.Errorf("store: the log file at offset %d is missing, the next is %s/%s",
-				files[len(files)-1].start+l.fileSize, commitLogDir, e.Name)
-		}
-		files = append(files, l.newFile(start))
+	}
+	if found.size > 0 {
+		l.fileSize = found.size
+	}
+	files := make([]*file, len(found.starts))
+	for i, start := range found.starts {
+		files[i] = l.newFile(start)
 	}
 	l.files.Store(&files)
 	return nil

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
@@ -53,10 +52,6 @@ type waiting struct {
 	result PutResult
 }
 
-// ErrUnsupported is wrapped when a directory holds a store made with options that this one
-// does not read.
-var ErrUnsupported = errors.New("unsupported store")
-
 var errClosed = errors.New("store: closed")
 
 // Open locks, checks and recovers a store directory, or makes a new one.
@@ -73,7 +68,7 @@ func Open(opts Options) (*Store, error) {
 	default:
 		s.fs = region.OS{Root: opts.Dir}
 	}
-	if err := s.refuseForeign(); err != nil {
+	if err := s.refuse(); err != nil {
 		return nil, err
 	}
 	if opts.FS == nil && opts.Memory == nil {
@@ -90,28 +85,6 @@ func Open(opts Options) (*Store, error) {
 	return s, nil
 }
 
-// refuseForeign looks, without writing, for what the real broker makes with options that
-// this store does not read.
-func (s *Store) refuseForeign() error {
-	for _, foreign := range []struct{ dir, what string }{
-		{"batchconsumequeue", "batch consume queues"},
-		{"consumequeue_ext", "extended consume queues"},
-		{"compaction/compactionLog", "compaction topics"},
-		{"consumequeue_r", "RocksDB consume queues"},
-		{"rocksdbstore/consumequeue", "RocksDB consume queues"},
-		{"dledger", "a DLedger log"},
-	} {
-		entries, err := s.fs.List(foreign.dir)
-		if err != nil {
-			return err
-		}
-		if len(entries) > 0 {
-			return fmt.Errorf("store: %s: %w: it has %s (%s)", s.opts.Dir, ErrUnsupported, foreign.what, foreign.dir)
-		}
-	}
-	return nil
-}
-
 func (s *Store) open() error {
 	s.budget = newBudget(s.opts.MappedFiles)
 	s.log = newCommitLog(s.fs, s.budget, s.opts.CommitLogFileSize)
@@ -121,10 +94,6 @@ func (s *Store) open() error {
 	}
 	if err := s.log.load(); err != nil {
 		return err
-	}
-	if need := int64(s.opts.MaxMessageSize + recordOverhead + message.BlankLength); need > s.log.fileSize {
-		return fmt.Errorf("store: maxMessageSize %d does not fit log files of %d bytes: mappedFileSizeCommitLog must be at least %d",
-			s.opts.MaxMessageSize, s.log.fileSize, need)
 	}
 	if err := s.queues.load(s.wasClosed()); err != nil {
 		return err
