@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 
 	"github.com/wheelmq/wheelmq/durable"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
 
 // Save writes v durably: to a file beside, synced, then renamed over path; what path held
-// is kept as path + ".bak".
+// is kept as path + ".bak". Both names hold a whole file at every moment.
 func Save(path string, v any) error {
 	b, err := fastjson.Marshal(v)
 	if err != nil {
@@ -22,11 +23,7 @@ func Save(path string, v any) error {
 	if err := durable.Stage(path, b); err != nil {
 		return fmt.Errorf("persist: %w", err)
 	}
-	if err := os.Remove(path + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("persist: %w", err)
-	}
-	// A link, not a rename: path exists at every moment.
-	if err := os.Link(path, path+".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := keep(path); err != nil {
 		return fmt.Errorf("persist: %w", err)
 	}
 	if err := durable.Commit(path); err != nil {
@@ -35,12 +32,32 @@ func Save(path string, v any) error {
 	return nil
 }
 
+// keep gives what path holds the name of its backup too.
+func keep(path string) error {
+	next := path + ".bak.tmp"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Link(path, next); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return os.Rename(next, path+".bak")
+}
+
 // Load reads path into v, or its .bak when path is missing or unreadable. The error wraps
-// fs.ErrNotExist when neither exists; the real broker's unquoted integer keys are read.
+// fs.ErrNotExist when neither exists; the real broker's unquoted integer keys are read. An
+// unreadable file is put aside as path + ".damaged", so that no Save makes it the backup.
 func Load(path string, v any) error {
 	err := load(path, v)
 	if err == nil {
 		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		if aside := os.Rename(path, path+".damaged"); aside != nil {
+			err = fmt.Errorf("%w; it cannot be put aside: %w", err, aside)
+		}
 	}
 	if bak := load(path+".bak", v); bak == nil {
 		return nil
@@ -48,13 +65,16 @@ func Load(path string, v any) error {
 	return err
 }
 
+// load leaves v alone unless all of the file can be read into it.
 func load(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("persist: %w", err)
 	}
-	if err := fastjson.Unmarshal(b, v); err != nil {
+	whole := reflect.New(reflect.TypeOf(v).Elem())
+	if err := fastjson.Unmarshal(b, whole.Interface()); err != nil {
 		return fmt.Errorf("persist: %s: %w", path, err)
 	}
+	reflect.ValueOf(v).Elem().Set(whole.Elem())
 	return nil
 }

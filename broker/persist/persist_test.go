@@ -51,3 +51,54 @@ func TestLoad_ReadsUnquotedKeys(t *testing.T) {
 		t.Fatalf("Load = %v, %v", got, err)
 	}
 }
+
+// A damaged file must never take the place of a good backup, nor lend parts of itself.
+func TestLoad_DamageDoesNotReachTheBackup(t *testing.T) {
+	t.Parallel()
+	for name, damaged := range map[string]string{
+		"empty": "", "zeros": "\x00\x00\x00", "torn": `{"offsets":{"a":9,"b":9,`, "of another shape": `{"offsets":{"a":9,"b":"x"}}`, "garbage": "#",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "x.json")
+			for _, n := range []int64{1, 2} {
+				if err := persist.Save(path, table{map[string]int64{"a": n}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var got table
+			if err := persist.Load(path, &got); err != nil || len(got.Offsets) != 1 || got.Offsets["a"] != 1 {
+				t.Fatalf("Load = %v, %v, want what was before", got, err)
+			}
+			if err := persist.Save(path, table{map[string]int64{"a": 3}}); err != nil {
+				t.Fatal(err)
+			}
+			for file, want := range map[string]int64{path: 3, path + ".bak": 1} {
+				var got table
+				if err := persist.Load(file, &got); err != nil || got.Offsets["a"] != want {
+					t.Errorf("%s holds %v, %v, want %d", filepath.Base(file), got, err, want)
+				}
+			}
+			if left, err := os.ReadFile(path + ".damaged"); err != nil || string(left) != damaged {
+				t.Errorf("the damaged file was not put aside: %q, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestLoad_NothingReadable(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.json")
+	for _, file := range []string{path, path + ".bak"} {
+		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := table{map[string]int64{"mine": 1}}
+	if err := persist.Load(path, &got); err == nil || errors.Is(err, fs.ErrNotExist) || got.Offsets["mine"] != 1 {
+		t.Errorf("Load = %v, %v, want an error and nothing changed", got, err)
+	}
+}
