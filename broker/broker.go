@@ -119,7 +119,7 @@ func (b *Broker) assemble() (err error) {
 	}
 	if b.offsets, err = offset.New(offset.Options{
 		Wire: o.Wire, Store: o.Store, Log: o.Log, ConfigDir: b.configDir(), FlushMs: c.FlushConsumerOffsetInterval,
-		Metrics: o.Metrics, Health: o.Health,
+		End: b.queueEnd, Metrics: o.Metrics, Health: o.Health,
 	}); err != nil {
 		return err
 	}
@@ -158,6 +158,13 @@ func (b *Broker) assembleDelays() (err error) {
 		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
 	})
 	return err
+}
+
+func (b *Broker) queueEnd(topic string, queueID int32) int64 {
+	if q := b.store.Queue([]byte(topic), queueID); q != nil {
+		return q.Max()
+	}
+	return 0
 }
 
 func (b *Broker) parked() int64 {

@@ -17,6 +17,8 @@ const (
 	BatchTopicListApplied
 	QueueNumsBounded
 	WallClockStepsIgnored
+	OffsetsSavedSoon
+	OffsetsWithinTheData
 	count
 )
 
@@ -35,4 +37,6 @@ var register = [count]Difference{
 	BatchTopicListApplied:    {Name: "topic-list-applied", Real: "UPDATE_AND_CREATE_TOPIC_LIST stops at the first identical entry", Ours: "every entry is applied", Fixed: true},
 	QueueNumsBounded:         {Name: "queue-nums-bounded", Real: "a topic is created with any number of queues", Ours: "more than 65,536 queues, or fewer than 0, are refused with code 29: statistics of billions would exhaust the memory", Fixed: true},
 	WallClockStepsIgnored:    {Name: "wall-clock-steps-ignored", Real: "message time is the wall clock: set ahead, delayed messages come early; set back, level messages come early and timers late", Ours: "message time runs at the machine's monotonic rate, suspends included, over restarts too; a step of the wall is logged and shown as wheelmq_clock_wall_offset_ms, less than a second is followed by at most 500 ppm", Fixed: true},
+	OffsetsSavedSoon:         {Name: "offsets-saved-soon", Real: "consumer offsets are saved every flushConsumerOffsetInterval, 5 s by default: a kill repeats as much", Ours: "a committed offset is saved half a second later; a longer flushConsumerOffsetInterval has no effect", Fixed: true},
+	OffsetsWithinTheData:     {Name: "offsets-within-the-data", Real: "after a power cut a consumer offset may be past the end of its queue: what is stored in the lost places is not consumed", Ours: "at the start such an offset is taken back to the end of its queue", Fixed: true},
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/health"
@@ -15,7 +16,9 @@ import (
 // fileName is the file's name in the config directory.
 const fileName = "consumerOffset.json"
 
-const defaultFlushMs = 5000
+// maxFlushMs bounds how long a changed offset waits for its save, ms: with the save itself, what
+// is on disk is at most a second behind.
+const maxFlushMs = 500
 
 type dataVersion struct {
 	Counter      int64 `json:"counter"`
@@ -31,15 +34,14 @@ type file struct {
 	OffsetTable   map[string]map[int32]int64 `json:"offsetTable"`
 }
 
-// New loads the table from its file; a missing file is an empty table.
+// New loads the table from its file; without a readable one it is empty.
 func New(opts Options) (*Table, error) {
-	if opts.FlushMs <= 0 {
-		opts.FlushMs = defaultFlushMs
+	if opts.FlushMs <= 0 || opts.FlushMs > maxFlushMs {
+		opts.FlushMs = maxFlushMs
 	}
-	t := &Table{opts: opts, rows: make(map[string]*row), stop: make(chan struct{})}
-	if err := t.load(); err != nil {
-		return nil, err
-	}
+	t := &Table{opts: opts, rows: make(map[string]*row), dirty: make(chan struct{}, 1), stop: make(chan struct{})}
+	t.load()
+	t.clamp()
 	if opts.Health != nil {
 		opts.Health.Register("offsets", t.check)
 	}
@@ -54,7 +56,7 @@ func New(opts Options) (*Table, error) {
 	return t, nil
 }
 
-// Start begins to save changes every FlushMs.
+// Start begins to save what changes, FlushMs after the first change.
 func (t *Table) Start() {
 	t.started.Add(1)
 	go t.run()
@@ -72,15 +74,37 @@ func (t *Table) run() {
 	alarm := t.opts.Wire.NewTimer()
 	defer alarm.Disarm()
 	for {
+		t.asleep.Store(true)
+		if t.changes.Load() != t.saved.Load() {
+			t.wake()
+		}
+		select {
+		case <-t.stop:
+			return
+		case <-t.dirty:
+		}
 		alarm.Arm(t.opts.Wire.NowMillis() + t.opts.FlushMs)
 		select {
 		case <-t.stop:
 			return
 		case <-alarm.C():
 		}
-		if err := t.Save(); err != nil {
+		known := t.saveErr.Load() != nil
+		if err := t.Save(); err != nil && !known {
 			t.opts.Log.WithError(err).Error("consumer offsets are not saved")
 		}
+	}
+}
+
+// changed notes that there is something to save.
+func (t *Table) changed() {
+	t.changes.Add(1)
+	t.wake()
+}
+
+func (t *Table) wake() {
+	if t.asleep.Load() && t.asleep.CompareAndSwap(true, false) {
+		t.dirty <- struct{}{}
 	}
 }
 
@@ -130,14 +154,15 @@ func (t *Table) snapshot() *file {
 	return f
 }
 
-func (t *Table) load() error {
+// load reads the file. Groups without offsets start as new ones do: an unreadable file must not
+// keep the broker from starting.
+func (t *Table) load() {
 	var f file
-	err := persist.Load(t.path(), &f)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("offset: load: %w", err)
+	if err := persist.Load(t.path(), &f); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.opts.Log.WithError(err).Error("consumer offsets cannot be read: every group starts as a new one")
+		}
+		return
 	}
 	t.version = f.DataVersion
 	for key, offsets := range f.OffsetTable {
@@ -152,7 +177,31 @@ func (t *Table) load() error {
 		}
 		t.rows[key] = r
 	}
-	return nil
+}
+
+// clamp takes offsets back to the ends of their queues. A power cut may have taken messages
+// that were consumed and committed: what is stored in their places must be consumed, too. The
+// file is written before anything can be.
+func (t *Table) clamp() {
+	if t.opts.End == nil {
+		return
+	}
+	for _, r := range t.rows {
+		for queueID, p := range r.queues {
+			end := t.opts.End(r.topic, queueID)
+			if p.committed <= end {
+				continue
+			}
+			t.opts.Log.WithFields(logrus.Fields{
+				"topic": r.topic, "group": r.group, "queueId": queueID, "offset": p.committed, "max": end,
+			}).Warn("a consumer offset is past the end of its queue and corrected")
+			p.committed = end
+			t.changes.Add(1)
+		}
+	}
+	if err := t.Save(); err != nil {
+		t.opts.Log.WithError(err).Error("consumer offsets are not saved")
+	}
 }
 
 func (t *Table) check() health.Result {

@@ -30,10 +30,15 @@ type Options struct {
 	Wire      clock.Clock // paces the saves
 	Store     clock.Clock // stamps the data version
 	Log       logrus.FieldLogger
-	ConfigDir string                // directory of consumerOffset.json
-	FlushMs   int64                 // flushConsumerOffsetInterval; 0: 5,000
-	Metrics   prometheus.Registerer // may be nil
-	Health    *health.Registry      // may be nil
+	ConfigDir string // directory of consumerOffset.json
+	// FlushMs is flushConsumerOffsetInterval: how long a change waits for its save, at most
+	// 500, which 0 stands for.
+	FlushMs int64
+	// End is where a queue ends, 0 for one that does not exist. Offsets are held to it when
+	// they are loaded; nil: they are not.
+	End     func(topic string, queueID int32) int64
+	Metrics prometheus.Registerer // may be nil
+	Health  *health.Registry      // may be nil
 }
 
 // Table is all groups' offsets. Its methods are safe for concurrent use; Commit and
@@ -50,6 +55,8 @@ type Table struct {
 	saved    atomic.Int64 // value of changes at the last save
 	saveMu   sync.Mutex   // one save at a time
 	saveErr  atomic.Pointer[error]
+	asleep   atomic.Bool   // run waits for dirty
+	dirty    chan struct{} // there is something to save
 	stop     chan struct{}
 	stopOnce sync.Once
 	started  sync.WaitGroup
@@ -80,7 +87,7 @@ func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) {
 	r.mu.Unlock()
 	t.commits.Add(1)
 	if changed {
-		t.changes.Add(1)
+		t.changed()
 	}
 }
 
@@ -209,7 +216,7 @@ func (t *Table) delete(match func(*row) bool) {
 	before := len(t.rows)
 	maps.DeleteFunc(t.rows, func(_ string, r *row) bool { return match(r) })
 	if len(t.rows) != before {
-		t.changes.Add(1)
+		t.changed()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -85,16 +86,31 @@ func TestNamesAndDeletes(t *testing.T) {
 	}
 }
 
-func TestSavedEveryIntervalAndOnClose(t *testing.T) {
+func TestSavedHalfASecondAfterAChangeAndOnClose(t *testing.T) {
 	t.Parallel()
 	dir, wire := t.TempDir(), clock.NewVirtual(0)
 	path := filepath.Join(dir, "consumerOffset.json")
+	saved := func() string {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return ""
+		}
+		return string(content)
+	}
 	table := open(t, dir, wire)
 	table.Start()
-	table.Commit(b("g"), b("T"), 1, 5)
-	wait(t, func() bool { _, armed := wire.Next(); return armed })
-	wire.Set(5000)
-	wait(t, func() bool { _, err := os.Stat(path); return err == nil })
+	for _, n := range []int64{5, 7} {
+		table.Commit(b("g"), b("T"), 1, n)
+		wait(t, func() bool { _, armed := wire.Next(); return armed })
+		at, _ := wire.Next()
+		if late := at - wire.NowMillis(); late > 500 {
+			t.Errorf("a change is saved after %d ms, want at most 500", late)
+		}
+		before := saved()
+		wire.Set(at)
+		wait(t, func() bool { return saved() != before })
+	}
+	wait(t, func() bool { _, armed := wire.Next(); return !armed }) // nothing to save, nothing to wait for
 
 	table.Commit(b("g"), b("T"), 1, 6)
 	if err := table.Close(); err != nil {
@@ -106,6 +122,76 @@ func TestSavedEveryIntervalAndOnClose(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// After a power cut an offset may be ahead of the messages. It is taken back, on disk before
+// anything is stored in the lost places.
+func TestOffsetsPastTheDataAreTakenBack(t *testing.T) {
+	t.Parallel()
+	dir, wire := t.TempDir(), clock.NewVirtual(0)
+	table := open(t, dir, wire)
+	table.Commit(b("g"), b("T"), 0, 10)
+	table.Commit(b("g"), b("T"), 1, 3)
+	table.Commit(b("g"), b("gone"), 0, 2)
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log, hook := test.NewNullLogger()
+	opts := offset.Options{Wire: wire, Store: wire, Log: log, ConfigDir: dir, End: func(topic string, queueID int32) int64 {
+		return map[string]int64{"T0": 7, "T1": 3}[topic+strconv.Itoa(int(queueID))]
+	}}
+	if _, err := offset.New(opts); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(hook.AllEntries()); n != 2 {
+		t.Errorf("%d lines were logged, want one for each of 2 corrections", n)
+	}
+	// Read by one that corrects nothing: what is on disk.
+	onDisk := open(t, dir, wire)
+	for _, tc := range []struct {
+		topic string
+		queue int32
+		want  int64
+	}{{"T", 0, 7}, {"T", 1, 3}, {"gone", 0, 0}} {
+		if got := onDisk.Query(b("g"), b(tc.topic), tc.queue); got != tc.want {
+			t.Errorf("%s@%d: offset %d, want %d", tc.topic, tc.queue, got, tc.want)
+		}
+	}
+}
+
+// No content of the file keeps the broker from starting.
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]string{"empty": "", "zeros": "\x00\x00", "torn": `{"offsetTable":{"T@g":{0:`, "a list": "[]"} {
+		for _, backup := range []bool{true, false} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "consumerOffset.json")
+			if backup {
+				if err := os.WriteFile(path+".bak", []byte(`{"offsetTable":{"T@g":{0:4}}}`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			log, hook := test.NewNullLogger()
+			wire := clock.NewVirtual(0)
+			table, err := offset.New(offset.Options{Wire: wire, Store: wire, Log: log, ConfigDir: dir})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			want := offset.None
+			if backup {
+				want = 4
+			}
+			if got := table.Query(b("g"), b("T"), 0); got != want {
+				t.Errorf("%s, backup %v: offset %d, want %d", name, backup, got, want)
+			}
+			if said := hook.LastEntry() != nil; said == backup {
+				t.Errorf("%s, backup %v: logged %v", name, backup, hook.LastEntry())
+			}
+		}
 	}
 }
 
