@@ -2,10 +2,17 @@ package wheelmq_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
+	"maps"
 	"net/http"
+	"net/netip"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +21,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/wheelmq/wheelmq"
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/client"
+	"github.com/wheelmq/wheelmq/store"
 )
 
 func TestMain(m *testing.M) {
@@ -165,4 +175,81 @@ func TestStart_SaysWhatIsWrong(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestStart_PendingTimers_AreNotLostSilently opens a store in which a timer of the real broker
+// waits: it is refused with their number and left as it was, unless the operator says so.
+func TestStart_PendingTimers_AreNotLostSilently(t *testing.T) {
+	dir := t.TempDir()
+	fillWithTimers(t, dir, 3)
+	before := tree(t, dir)
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	cfg := config.Default()
+	cfg.ListenPort, cfg.NamesrvListenPort, cfg.HTTPPort, cfg.BindAddress, cfg.StorePathRootDir = 0, 0, 0, "127.0.0.1", dir
+	_, err := wheelmq.Start(t.Context(), wheelmq.Config{Config: cfg, Log: log})
+	if !errors.Is(err, store.ErrUnsupported) || !strings.Contains(err.Error(), "3 any-time delayed messages wait in it") {
+		t.Errorf("got %v", err)
+	}
+	if after := tree(t, dir); !maps.Equal(after, before) {
+		t.Errorf("the directory was %v and is %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+	}
+	i := start(t, dir, "timerWheelEnable=false")
+	defer func() {
+		if err := i.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if part := i.Health().Parts["timers"]; part.State != health.Degraded || !strings.Contains(part.Reason, "3 any-time delayed messages") {
+		t.Errorf("health of the timers: %+v", part)
+	}
+}
+
+func fillWithTimers(t *testing.T, dir string, n int) {
+	t.Helper()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	s, err := store.Open(store.Options{
+		Dir: dir, Clock: clock.Real{}, Log: log, TagsCode: func(string, []byte) int64 { return 0 },
+		CommitLogFileSize: 5 << 20, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		rec := message.Record{
+			Topic: message.TopicTimer, Body: []byte("x"), BornHost: netip.MustParseAddrPort("127.0.0.1:5"),
+			Properties: message.PropertyAppend(nil, "TIMER_OUT_MS", "1796000000000"),
+		}
+		if res, _ := s.Put(&rec, nil); !res.OK() {
+			t.Fatal(res)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree is every file below a directory with its content's sum.
+func tree(t *testing.T, dir string) map[string][32]byte {
+	t.Helper()
+	files := make(map[string][32]byte)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var content []byte
+		if !d.IsDir() {
+			content, err = os.ReadFile(path)
+		}
+		files[path] = sha256.Sum256(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

@@ -84,7 +84,7 @@ func (b *Broker) openStore() (err error) {
 		Dir: c.StorePathRootDir, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
 		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
-		Clock: b.opts.Store, TagsCode: schedule.TagsCode, OnArrival: b.arrived, Log: b.opts.Log.WithField("part", "store"),
+		Clock: b.opts.Store, TagsCode: schedule.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
 	})
 	return err
 }

@@ -42,6 +42,7 @@ type Config struct {
 
 	MessageDelayLevel     string `key:"messageDelayLevel" default:"1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h" doc:"delay levels, units s m h d"`
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
+	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: open a store of RocketMQ although any-time delayed messages wait in it; nobody delivers them"`
 
 	FlushConsumerOffsetInterval int64 `key:"flushConsumerOffsetInterval" default:"500" min:"1" doc:"ms a committed offset waits for its save, at most 500"`
 	RegisterNameServerPeriod    int64 `key:"registerNameServerPeriod" default:"30000" min:"1" doc:"ms between registrations with external name servers"`

@@ -19,6 +19,7 @@ const (
 	WallClockStepsIgnored
 	OffsetsSavedSoon
 	OffsetsWithinTheData
+	PendingTimersRefused
 	count
 )
 
@@ -39,4 +40,5 @@ var register = [count]Difference{
 	WallClockStepsIgnored:    {Name: "wall-clock-steps-ignored", Real: "message time is the wall clock: set ahead, delayed messages come early; set back, level messages come early and timers late", Ours: "message time runs at the machine's monotonic rate, suspends included, over restarts too; a step of the wall is logged and shown as wheelmq_clock_wall_offset_ms, less than a second is followed by at most 500 ppm", Fixed: true},
 	OffsetsSavedSoon:         {Name: "offsets-saved-soon", Real: "consumer offsets are saved every flushConsumerOffsetInterval, 5 s by default: a kill repeats as much", Ours: "a committed offset is saved half a second later; a longer flushConsumerOffsetInterval has no effect", Fixed: true},
 	OffsetsWithinTheData:     {Name: "offsets-within-the-data", Real: "after a power cut a consumer offset may be past the end of its queue: what is stored in the lost places is not consumed", Ours: "at the start such an offset is taken back to the end of its queue", Fixed: true},
+	PendingTimersRefused:     {Name: "pending-timers-refused", Real: "a broker without timers opens a store in which any-time delayed messages wait, and never delivers them", Ours: "the store is refused with their number and left as it was, unless timerWheelEnable=false says that they may be left undelivered; this server has no timers yet", Fixed: true},
 }

@@ -37,11 +37,26 @@ func (s *Store) refuse() error {
 	if err != nil {
 		return err
 	}
-	if len(log.starts) > 0 {
-		return s.refuseSize(log.size)
+	if len(log.starts) == 0 {
+		s.warnOfStrangers()
+		return s.refuseWithoutLog()
 	}
-	s.warnOfStrangers()
-	return s.refuseWithoutLog()
+	if err := s.refuseSize(log.size); err != nil {
+		return err
+	}
+	return s.examine()
+}
+
+// examine has the owner of the store look at a directory that holds one.
+func (s *Store) examine() error {
+	if s.opts.Examine == nil {
+		return nil
+	}
+	if fs, ok := s.fs.(region.OS); ok {
+		fs.ReadOnly = true
+		return s.opts.Examine(fs)
+	}
+	return s.opts.Examine(s.fs)
 }
 
 // warnOfStrangers tells that a new store is about to share its directory with other files. The

@@ -41,6 +41,9 @@ type Options struct {
 	StoreHost netip.AddrPort // of records that bring none
 	Clock     clock.Clock
 	TagsCode  TagsCoder
+	// Examine looks at the directory before the first write to it; its error refuses it. nil:
+	// nobody looks.
+	Examine func(region.FS) error
 	// OnArrival is called after a record became readable, on the putting goroutine and
 	// outside of the store's locks. It must be quick.
 	OnArrival func(Arrival)

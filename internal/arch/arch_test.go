@@ -22,7 +22,7 @@ const (
 var layers = []string{
 	"tools", "cmd", "internal/docs", ".", "console", "broker", "broker/processor", "broker/registration", "broker/schedule",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/lock", "broker/longpoll", "broker/filter",
-	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store", "store/region",
+	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/region",
 	"remoting/client", "remoting", "remoting/fastjson", "config", "health", "difference", "message", "clock", "durable", "internal/arch",
 }
 

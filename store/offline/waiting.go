@@ -1,0 +1,142 @@
+package offline
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Names of the real broker's services that this server does not have.
+const (
+	transGroup   = "CID_RMQ_SYS_TRANS"
+	reviveGroup  = "CID_RMQ_SYS_REVIVE_GROUP"
+	revivePrefix = message.PrefixSystem + "REVIVE_LOG_"
+	timerCheck   = configDir + "timercheck"
+	// propertyTimerOut is the instant, ms, whose slot of the wheel a timer waits in.
+	propertyTimerOut = "TIMER_OUT_MS"
+)
+
+// Waiting is what waits in a directory for a service of the real broker that this server does
+// not have: nobody would deliver it.
+type Waiting struct {
+	// Timers are any-time delayed messages that are not delivered, FirstTimer the instant of
+	// the earliest, ms.
+	Timers     int64 `json:"timers"`
+	FirstTimer int64 `json:"firstTimer,omitempty"`
+	// Halves are transactional messages that were neither committed nor rolled back.
+	Halves int64 `json:"halfTransactions"`
+	// Pops are records about messages that pop consumers may not have acknowledged.
+	Pops int64 `json:"popRecords"`
+}
+
+// Waiting counts it.
+func (d *Dir) Waiting() (w Waiting, err error) {
+	var offsets consumerTable
+	// An unreadable table makes more records count as waiting, which is the safe side.
+	_ = d.read("consumerOffset.json", &offsets)
+	if err := d.countTimers(&w); err != nil {
+		return w, err
+	}
+	if err := d.countHalves(&w, &offsets); err != nil {
+		return w, err
+	}
+	for _, q := range d.queues {
+		if strings.HasPrefix(q.topic, revivePrefix) {
+			w.Pops += max(0, q.max-max(q.min, offsets.committed(q.topic, reviveGroup, q.id)))
+		}
+	}
+	return w, nil
+}
+
+// countTimers counts the records of the timer topic whose slot the wheel has not read yet. A
+// timer that was rolled lies there several times and counts once; one that cancels another is
+// delivered to nobody.
+func (d *Dir) countTimers(w *Waiting) error {
+	q := d.queue(message.TopicTimer, 0)
+	if q == nil {
+		return nil
+	}
+	read, err := d.timersRead()
+	if err != nil {
+		return err
+	}
+	rolled := make(map[string]bool)
+	return d.eachRecord(q, q.min, func(v *message.View) {
+		out, ok := message.PropertyGet(v.Properties, propertyTimerOut)
+		at, err := strconv.ParseInt(string(out), 10, 64)
+		if _, cancel := message.PropertyGet(v.Properties, message.PropertyTimerDelUniqKey); !ok || err != nil || cancel || at < read {
+			return
+		}
+		if key, ok := message.PropertyGet(v.Properties, message.PropertyUniqKey); ok {
+			if rolled[string(key)] {
+				return
+			}
+			rolled[string(key)] = true
+		}
+		w.Timers++
+		if w.FirstTimer == 0 || at < w.FirstTimer {
+			w.FirstTimer = at
+		}
+	})
+}
+
+// timersRead is the instant up to which the wheel was read, ms, from the timer's checkpoint.
+func (d *Dir) timersRead() (int64, error) {
+	b, err := d.fs.ReadFile(timerCheck)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(b) < 8 {
+		return math.MinInt64, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(b)), nil
+}
+
+// countHalves counts the half messages from the committed offset on that no op message names.
+// An op message's body lists queue offsets of the half topic.
+func (d *Dir) countHalves(w *Waiting, offsets *consumerTable) error {
+	halves, ops := d.queue(message.TopicTransHalf, 0), d.queue(message.TopicTransOpHalf, 0)
+	if halves == nil {
+		return nil
+	}
+	from := max(halves.min, offsets.committed(halves.topic, transGroup, 0))
+	done := make(map[int64]bool)
+	if ops != nil {
+		err := d.eachRecord(ops, max(ops.min, offsets.committed(ops.topic, transGroup, 0)), func(v *message.View) {
+			for item := range strings.SplitSeq(string(v.Body), ",") {
+				if n, err := strconv.ParseInt(item, 10, 64); err == nil && n >= from && n < halves.max {
+					done[n] = true
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.Halves = max(0, halves.max-from-int64(len(done)))
+	return nil
+}
+
+// eachRecord visits the records of a queue from a unit on. Those that cannot be read are left
+// out.
+func (d *Dir) eachRecord(q *queue, from int64, visit func(*message.View)) error {
+	var failed error
+	err := q.each(from, func(_ int64, u store.Unit) bool {
+		b, err := d.bytesAt(u.CommitLogOffset)
+		if err != nil {
+			failed = err
+			return false
+		}
+		if v, err := message.Parse(b); err == nil && v.CommitLogOffset == u.CommitLogOffset {
+			visit(&v)
+		}
+		return true
+	})
+	return errors.Join(err, failed)
+}
