@@ -7,7 +7,7 @@ BIN := $(CURDIR)/bin/wheelmq
 RACE_BIN := $(CURDIR)/bin/wheelmq-race
 # Its version is pinned apart from what the server itself requires.
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
-SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme
+SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,10 @@ test-short: build ## what needs nothing but Go, under a minute
 test-peer: deps ## the same suites against the real RocketMQ 5.5.0
 	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 $(SUITES)
 
+crash: build ## 200 random kills and 20,000 simulated power cuts
+	cd test && WHEELMQ_CRASH_KILLS=200 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./crash
+	WHEELMQ_CRASH_CLONES=20000 go test -count=1 -timeout 120m -run PowerCut -v ./store
+
 bench: deps build ## ours and a warmed-up real RocketMQ 5.5.0 in one run
 	go test -run xxx -bench . -benchmem ./remoting ./store ./broker/... ./server
 	cd test && WHEELMQ_BENCH=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./bench
@@ -56,4 +60,4 @@ docs: ## regenerate docs/differences.md and docs/compat.md
 clean: ## remove what was built and the default store directory
 	rm -rf bin wheelmq-data
 
-.PHONY: help run build deps lint test test-short test-peer bench fuzz docs clean
+.PHONY: help run build deps lint test test-short test-peer crash bench fuzz docs clean

@@ -1,0 +1,122 @@
+package crash
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wheelmq/wheelmq/test/peer"
+	"github.com/wheelmq/wheelmq/test/wire"
+)
+
+// sourceProperty is on the copies of delayed messages: which record they were made from.
+const sourceProperty = "__WMQ_SRC"
+
+// left is what is in the topic after the last restart.
+type left struct {
+	at      map[place]string // bodies
+	byID    map[string]int   // how many messages have an id
+	sources map[string]int   // how many copies name a source
+}
+
+func (h *history) drain(t *testing.T) left {
+	t.Helper()
+	c, err := wire.Open(h.target.BrokerAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := left{at: make(map[place]string), byID: make(map[string]int), sources: make(map[string]int)}
+	for q := range queues {
+		for i, m := range c.PullAll(t, wire.Pull{Group: "crash-drain", Topic: topic, QueueID: q}) {
+			if m.QueueOffset != int64(i) {
+				t.Fatalf("message %d of queue %d has offset %d", i, q, m.QueueOffset)
+			}
+			l.at[place{q, m.QueueOffset}] = string(m.Body)
+			l.byID[idOf(m.Body)]++
+			if source := m.Properties[sourceProperty]; source != "" {
+				l.sources[source]++
+			}
+		}
+	}
+	return l
+}
+
+// missing counts the acknowledged messages that are not there.
+func (h *history) missing(l left) (n int, example sent) {
+	for _, s := range h.acked {
+		if l.byID[s.id] == 0 {
+			n++
+			example = s
+		}
+	}
+	return n, example
+}
+
+// verify waits for the delayed messages and compares what is there with what was acknowledged.
+func (h *history) verify(t *testing.T) {
+	t.Helper()
+	l := h.drain(t)
+	for deadline := time.Now().Add(longest + wire.Timeout); time.Now().Before(deadline); l = h.drain(t) {
+		// Those that nobody acknowledged are delivered by then, too.
+		if n, _ := h.missing(l); n == 0 && time.Since(h.killed) > longest+time.Second {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Logf("%v; %d messages are in the topic, %d of them delayed copies; %d log files", h, len(l.at), len(l.sources), h.logFiles(t))
+	h.wantSomething(t, l)
+	if n, example := h.missing(l); n > 0 {
+		t.Errorf("%d of %d acknowledged messages are lost, such as %+v", n, len(h.acked), example)
+	}
+	h.verifyPlaces(t, l)
+	for id, n := range l.byID {
+		if n > 1 && !strings.HasPrefix(id, delayedID) {
+			t.Errorf("%q was sent once and is there %d times", id, n)
+		}
+	}
+}
+
+// verifyPlaces checks that what was acknowledged or read at an offset is still there.
+func (h *history) verifyPlaces(t *testing.T, l left) {
+	t.Helper()
+	moved := 0
+	for _, s := range h.acked {
+		if s.level == 0 && idOf([]byte(l.at[s.place])) != s.id {
+			moved++
+		}
+	}
+	for place, body := range h.reads {
+		if l.at[place] != body {
+			moved++
+		}
+	}
+	if moved > 0 {
+		t.Errorf("%d messages are not where they were acknowledged or read", moved)
+	}
+}
+
+// wantSomething fails a run in which nothing happened that could go wrong.
+func (h *history) wantSomething(t *testing.T, l left) {
+	t.Helper()
+	if h.target.Kind == peer.Real {
+		return // what it does in so few rounds is left to chance
+	}
+	delayed := 0
+	for _, s := range h.acked {
+		if s.level > 0 {
+			delayed++
+		}
+	}
+	for what, n := range map[string]int{
+		"plain messages": len(h.acked) - delayed, "delayed messages": delayed, "messages that were read": len(h.reads),
+		"firm commits": h.firm, "log files but one": h.logFiles(t) - 1,
+	} {
+		if n < 1 {
+			t.Errorf("there were %d %s: nothing was tried", n, what)
+		}
+	}
+	if len(l.sources) == 0 {
+		t.Error("no copy of a delayed message names its source")
+	}
+}
