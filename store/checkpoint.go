@@ -21,10 +21,15 @@ const (
 // meta is what this store keeps beside the real broker's files.
 type meta struct {
 	Epoch uint64 `json:"epoch"`
-	// Queues and Units count the queues and their published units at the last checkpoint:
-	// fewer at the next start mean that some were lost, and all are rebuilt.
+	// End is the log offset below which log and queues were durable, bytes; the checkpoint, which
+	// is written after it, names it too. Queues and Units count the queues and their units of
+	// records below it: when that is not what the next start finds, queues are rebuilt.
+	End    int64 `json:"end"`
 	Queues int   `json:"queues"`
 	Units  int64 `json:"units"`
+	// CommitLogFileSize and ConsumeQueueFileSize are what the store's files have, bytes.
+	CommitLogFileSize    int64 `json:"commitLogFileSize,omitempty"`
+	ConsumeQueueFileSize int64 `json:"consumeQueueFileSize,omitempty"`
 	// Deleted names deleted topics and where the log ended then: their records below it are
 	// not dispatched again.
 	Deleted map[string]int64 `json:"deleted,omitempty"`
@@ -60,8 +65,12 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	be.PutUint64(b[16:], uint64(s.indexFullUntil))
 	be.PutUint64(b[32:], uint64(end))
 	be.PutUint64(b[40:], uint64(end))
-	queues, units := s.countUnits()
-	s.meta.Queues, s.meta.Units = queues, units
+	queues, units, err := s.countUnits(end)
+	if err != nil {
+		return err
+	}
+	s.meta.End, s.meta.Queues, s.meta.Units = end, queues, units
+	s.meta.CommitLogFileSize, s.meta.ConsumeQueueFileSize = s.log.fileSize, int64(s.queues.fileSize)
 	for topic, at := range s.meta.Deleted {
 		if at <= s.log.min() {
 			delete(s.meta.Deleted, topic)
@@ -86,15 +95,20 @@ func (s *Store) saveMeta() error {
 	return s.fs.WriteFile(metaFile, m)
 }
 
-// countUnits counts the queues that hold something and their durable units.
-func (s *Store) countUnits() (queues int, units int64) {
+// countUnits counts the queues and units of records below a log offset, all durable.
+func (s *Store) countUnits(end int64) (queues int, units int64, err error) {
 	for _, q := range s.queues.all() {
-		if q.synced > 0 {
+		if q.counted != q.synced {
+			if q.counted, err = q.below(q.synced, end); err != nil {
+				return 0, 0, err
+			}
+		}
+		if q.counted > 0 {
 			queues++
-			units += q.synced
+			units += q.counted
 		}
 	}
-	return queues, units
+	return queues, units, nil
 }
 
 // checkpointOffset is the log offset that the checkpoint names, 0 without one.

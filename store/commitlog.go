@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,7 +26,6 @@ type commitLog struct {
 	next chan *file // a file prepared ahead
 	want chan int64 // start offset of the file to prepare
 
-	named   atomic.Int64 // start of the last file whose name is durable, plus one
 	warm    atomic.Int64 // prefaulted below
 	prewarm chan int64   // asks to prefault from an offset on
 }
@@ -66,6 +66,23 @@ func (l *commitLog) load() error {
 
 func (l *commitLog) newFile(start int64) *file {
 	return newFile(l.fs, l.budget, logFileName(start), start, l.fileSize)
+}
+
+// fileStart is where the file begins that holds an offset, or the offset without one.
+func (l *commitLog) fileStart(offset int64) int64 {
+	if f := l.file(offset); f != nil {
+		return f.start
+	}
+	return offset
+}
+
+// limit is where the last file ends.
+func (l *commitLog) limit() int64 {
+	files := *l.files.Load()
+	if len(files) == 0 {
+		return 0
+	}
+	return files[len(files)-1].start + l.fileSize
 }
 
 func (l *commitLog) min() int64 {
@@ -142,10 +159,18 @@ func (l *commitLog) roll(start int64) (*file, error) {
 	return f, nil
 }
 
-// create makes the file at start, with disk space behind all of it, or nothing.
+// create makes the file at start, with disk space behind all of it, or nothing. Its name and
+// size are durable before the first record: a gap between files is damage and no power cut.
 func (l *commitLog) create(start int64) (*file, error) {
 	f := l.newFile(start)
-	if err := f.openForWriting(0); err != nil {
+	err := f.openForWriting(0)
+	if err == nil {
+		err = f.sync(0, 1)
+	}
+	if err == nil {
+		err = l.fs.SyncDir(commitLogDir)
+	}
+	if err != nil {
 		f.discard()
 		return nil, errors.Join(err, l.fs.Remove(f.name))
 	}
@@ -225,12 +250,6 @@ func (l *commitLog) sync(to int64) error {
 		if err := f.sync(lo, hi); err != nil {
 			return err
 		}
-		if f.start >= l.named.Load() {
-			if err := l.fs.SyncDir(commitLogDir); err != nil {
-				return err
-			}
-			l.named.Store(f.start + 1)
-		}
 		if hi == l.fileSize {
 			f.writing.Store(false)
 		}
@@ -263,7 +282,8 @@ func (l *commitLog) cut(end int64) error {
 	}
 	l.files.Store(&keep)
 	l.end.Store(end)
-	return nil
+	// A file that came back would hold records of before.
+	return l.fs.SyncDir(commitLogDir)
 }
 
 // clearFrom zeroes durably what follows an offset of the file.
@@ -281,20 +301,18 @@ func (f *file) clearFrom(from int64) error {
 // clearDirty zeroes b without touching pages that are zero already, and tells whether any
 // was not.
 func clearDirty(b []byte) (dirty bool) {
-	const page = 4096
 	for len(b) > 0 {
-		n := min(page, len(b))
-		for _, c := range b[:n] {
-			if c != 0 {
-				clear(b[:n])
-				dirty = true
-				break
-			}
+		n := min(len(zeros), len(b))
+		if !bytes.Equal(b[:n], zeros[:n]) {
+			clear(b[:n])
+			dirty = true
 		}
 		b = b[n:]
 	}
 	return dirty
 }
+
+var zeros [pageSize]byte
 
 func (l *commitLog) close() {
 	select {

@@ -39,7 +39,10 @@ type ConsumeQueue struct {
 	gone     bool       // the topic is deleted, or the store closed
 	reserved int64      // what lies below has disk space behind it, bytes; 0 before the first write
 
-	synced int64 // units below are durable; belongs to the flusher
+	// What follows belongs to the flusher.
+	synced  int64 // units below are durable
+	counted int64 // units below are those of records below the last checkpoint
+	named   int64 // files that begin below have durable names, bytes
 }
 
 func newConsumeQueue(fs region.FS, b *budget, topic string, queueID int32, fileSize int) *ConsumeQueue {
@@ -266,7 +269,7 @@ func (q *ConsumeQueue) load(clean bool) error {
 	}
 	q.next = q.max.Load()
 	if clean {
-		q.synced = q.max.Load()
+		q.settle(q.max.Load())
 	}
 	q.dirty.Store(!clean && len(files) > 0)
 	return nil
@@ -333,39 +336,6 @@ func (q *ConsumeQueue) raiseMin(logMin int64) {
 	q.SetMin(lo)
 }
 
-// cut drops units whose records end past the recovered log.
-func (q *ConsumeQueue) cut(logEnd int64) error {
-	at := q.max.Load()
-	for ; at > q.min.Load(); at-- {
-		u, ok := q.Unit(at - 1)
-		if !ok {
-			return fmt.Errorf("store: unit %d of %s cannot be read", at-1, q.dir)
-		}
-		if u.Size == fillerSize || u.CommitLogOffset+int64(u.Size) <= logEnd {
-			break
-		}
-		if err := q.erase(at - 1); err != nil {
-			return err
-		}
-	}
-	q.max.Store(at)
-	q.next = at
-	return nil
-}
-
-// erase zeroes a unit.
-func (q *ConsumeQueue) erase(offset int64) error {
-	f := q.fileOf(offset * unitSize)
-	if err := f.hold(); err != nil {
-		return err
-	}
-	defer f.drop()
-	clear(f.b[offset*unitSize-f.start:][:unitSize])
-	q.dirty.Store(true)
-	q.synced = min(q.synced, offset)
-	return nil
-}
-
 // sync makes the units that are published durable. It belongs to one goroutine at a time.
 func (q *ConsumeQueue) sync() error {
 	q.dirty.Store(false)
@@ -383,13 +353,27 @@ func (q *ConsumeQueue) sync() error {
 			return err
 		}
 	}
+	if err := q.syncNames(to); err != nil {
+		return err
+	}
 	q.settle(to / unitSize)
+	return nil
+}
+
+// syncNames makes the names of files durable that were made since the last time.
+func (q *ConsumeQueue) syncNames(to int64) error {
+	for _, f := range *q.files.Load() {
+		if f.start >= q.named && f.start < to {
+			return q.fs.SyncDir(q.dir)
+		}
+	}
 	return nil
 }
 
 // settle notes that the units below end are durable; files that are full need not stay mapped.
 func (q *ConsumeQueue) settle(end int64) {
 	q.synced = end
+	q.named = max(q.named, end*unitSize)
 	for _, f := range *q.files.Load() {
 		if f.start+f.size <= end*unitSize {
 			f.writing.Store(false)

@@ -163,5 +163,8 @@ func (t *queueTable) remove(topic string) error {
 	for _, q := range queues {
 		q.close()
 	}
-	return t.fs.Remove(consumeQueueDir + "/" + topic)
+	if err := t.fs.Remove(consumeQueueDir + "/" + topic); err != nil {
+		return err
+	}
+	return t.fs.SyncDir(consumeQueueDir)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/sirupsen/logrus"
@@ -18,22 +19,40 @@ type recovery struct {
 	// sound is the offset below which log and queues were durable once: what is unreadable
 	// there is damage, not the end.
 	sound int64
-	// dispatch is the offset from which records may lack in their queues.
+	// dispatch is the offset from which records lack in their queues.
 	dispatch int64
-	records  int
+	// rebuild: units may lack or be wrong anywhere, dispatch is the log's beginning.
+	rebuild bool
+	// seen is, when rebuilding, the end of what each queue's records account for, units.
+	seen    map[*ConsumeQueue]int64
+	damaged []span
+	records int
 }
+
+// span is a part of the log, from its first byte to behind its last.
+type span struct{ from, to int64 }
 
 // recover finds the end of the log, dispatches again what queues may lack, and cuts
 // everything that goes past the end. Doing it twice changes nothing.
 func (s *Store) recover() error {
-	if len(*s.log.files.Load()) == 0 {
-		return s.cutQueues(0)
-	}
 	clean := s.wasClosed()
-	r, start := s.planRecovery()
-	end, err := r.scan(start)
+	if err := s.dropDeleted(); err != nil {
+		return err
+	}
+	r, start, err := s.planRecovery()
 	if err != nil {
 		return err
+	}
+	if err := r.trimQueues(clean); err != nil {
+		return err
+	}
+	end, err := r.scan(start, s.newProgress(start))
+	if err != nil {
+		return err
+	}
+	if end < r.sound {
+		s.opts.Log.WithFields(logrus.Fields{"end": end, "durable": r.sound}).
+			Error("the end of the CommitLog is missing, the records there are lost")
 	}
 	if !clean || r.records > 0 {
 		s.opts.Log.WithFields(logrus.Fields{"from": start, "end": end, "records": r.records, "clean": clean}).
@@ -45,38 +64,100 @@ func (s *Store) recover() error {
 		}
 	}
 	s.log.end.Store(end)
-	if err := s.cutQueues(end); err != nil {
+	for topic, at := range s.meta.Deleted {
+		// Records that are put from here on are not those that were deleted.
+		s.meta.Deleted[topic] = min(at, end)
+	}
+	if err := r.cutQueues(end); err != nil {
 		return err
 	}
-	// What is below the scanned files was durable when the checkpoint was written.
-	s.log.flushed.Store(start)
+	// What is below the sound offset's file was durable when the checkpoint was written.
+	s.log.flushed.Store(min(end, max(start, s.log.fileStart(r.sound))))
 	return s.log.sync(end)
 }
 
+// dropDeleted removes the queues of deleted topics that a power cut left or brought back.
+func (s *Store) dropDeleted() error {
+	for topic, at := range s.meta.Deleted {
+		for _, q := range s.queues.of(topic) {
+			if u, ok := q.Unit(q.Min()); !ok || u.CommitLogOffset < at {
+				if err := q.reset(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // planRecovery decides where scanning begins: at the start of the checkpoint's file, or of
-// the log when there is no checkpoint or queues are missing.
-func (s *Store) planRecovery() (*recovery, int64) {
-	var queues int
-	var units int64
+// the log when there is no checkpoint or queues are not what they were.
+func (s *Store) planRecovery() (*recovery, int64, error) {
+	r := &recovery{s: s, sound: s.meta.End, seen: make(map[*ConsumeQueue]int64)}
+	if limit := s.log.limit(); s.meta.End == 0 {
+		if r.sound = s.checkpointOffset(); r.sound < 0 || r.sound > limit {
+			r.sound = 0
+		}
+	} else if s.meta.End > limit {
+		s.opts.Log.WithFields(logrus.Fields{"end": limit, "durable": s.meta.End}).
+			Error("the last files of the CommitLog are missing, the records there are lost")
+		r.sound = limit
+	}
+	f := s.log.file(max(r.sound-1, 0))
+	if f != nil && r.sound == s.meta.End && s.meta.Units >= 0 {
+		queues, units, err := s.countBelow(r.sound)
+		if err != nil {
+			return nil, 0, err
+		}
+		if queues == s.meta.Queues && units == s.meta.Units {
+			r.dispatch = r.sound
+			return r, f.start, nil
+		}
+		s.opts.Log.WithFields(logrus.Fields{"queues": queues, "units": units, "wantQueues": s.meta.Queues, "wantUnits": s.meta.Units}).
+			Warn("the ConsumeQueues are not complete, they are rebuilt from the CommitLog")
+	}
+	r.rebuild = true
+	return r, s.log.min(), nil
+}
+
+// countBelow is countUnits of queues that were just loaded.
+func (s *Store) countBelow(end int64) (queues int, units int64, err error) {
 	for _, q := range s.queues.all() {
-		if n := q.Max(); n > 0 {
+		n, err := q.below(q.Max(), end)
+		if err != nil {
+			return 0, 0, err
+		}
+		if n > 0 {
 			queues++
 			units += n
 		}
 	}
-	offset := s.checkpointOffset()
-	f := s.log.file(max(offset-1, 0))
-	if offset <= 0 || f == nil {
-		return &recovery{s: s}, s.log.min()
+	return queues, units, nil
+}
+
+// trimQueues drops what cannot be trusted and is dispatched again: after a power cut, units
+// of records past the checkpoint may be those of records that were lost.
+func (r *recovery) trimQueues(clean bool) error {
+	if r.rebuild {
+		return nil
 	}
-	if s.meta.Units < 0 || queues < s.meta.Queues || units < s.meta.Units {
-		return &recovery{s: s, sound: offset}, s.log.min()
+	for _, q := range r.s.queues.all() {
+		n, err := q.below(q.Max(), r.sound)
+		if err != nil {
+			return err
+		}
+		if clean && n == q.Max() {
+			continue
+		}
+		if err := q.truncate(n); err != nil {
+			return err
+		}
 	}
-	return &recovery{s: s, sound: offset, dispatch: offset}, f.start
+	return nil
 }
 
 // scan reads records from start on, dispatches them and returns where they end.
-func (r *recovery) scan(start int64) (end int64, err error) {
+func (r *recovery) scan(start int64, progress *progress) (end int64, err error) {
 	for at := start; ; {
 		f := r.s.log.file(at)
 		if f == nil {
@@ -85,7 +166,7 @@ func (r *recovery) scan(start int64) (end int64, err error) {
 		if err := f.hold(); err != nil {
 			return at, err
 		}
-		next, more, err := r.scanFile(f, at)
+		next, more, err := r.scanFile(f, at, progress)
 		f.drop()
 		if err != nil || !more {
 			return next, err
@@ -96,20 +177,22 @@ func (r *recovery) scan(start int64) (end int64, err error) {
 
 // scanFile reads the records of one file from at on. It returns where to go on, or where the
 // log ends.
-func (r *recovery) scanFile(f *file, at int64) (next int64, more bool, err error) {
+func (r *recovery) scanFile(f *file, at int64, progress *progress) (next int64, more bool, err error) {
 	for at < f.start+f.size {
+		progress.at(at)
 		b := f.b[at-f.start:]
 		if isBlank(b) {
 			break
 		}
 		v, bad := recordAt(b, at)
-		if bad {
+		if bad || at >= r.sound && torn(&v, at-f.start) {
 			next, found, err := r.resume(at)
 			if err != nil || !found {
 				return at, false, err
 			}
 			r.s.opts.Log.WithFields(logrus.Fields{"from": at, "to": next}).
 				Error("the CommitLog is damaged, the records there are lost")
+			r.damaged = append(r.damaged, span{at, next})
 			return next, true, nil
 		}
 		if at >= r.dispatch {
@@ -127,6 +210,23 @@ func (r *recovery) scanFile(f *file, at int64) (next int64, more bool, err error
 func recordAt(b []byte, at int64) (v message.View, bad bool) {
 	v, err := message.ParseVerify(b)
 	return v, err != nil || v.CommitLogOffset != at
+}
+
+// sector is what a disk writes whole, bytes.
+const sector = 512
+
+// torn tells whether a record that begins at an offset of its file lacks a sector behind its
+// body, where no CRC looks: a sector that was not written is zero, properties are not.
+func torn(v *message.View, at int64) bool {
+	end := at + int64(v.Size)
+	from := end - int64(len(v.Properties))
+	for s := (from + sector - 1) / sector * sector; s < end; s += sector {
+		lost := v.Properties[s-from : min(s+sector, end)-from]
+		if bytes.Equal(lost, zeros[:len(lost)]) {
+			return true
+		}
+	}
+	return false
 }
 
 // resume looks for the next sound record behind damage. Past the checkpoint there is no
@@ -174,15 +274,17 @@ func (r *recovery) redispatch(v *message.View) error {
 		return nil
 	}
 	q := r.s.queues.findOrCreate(topic, v.QueueID)
-	if v.QueueOffset < q.Max() {
-		return nil
-	}
-	if q.Max() > 0 && v.QueueOffset-q.Max() > maxGap {
+	if r.contradicts(q, v) {
 		r.s.opts.Log.WithFields(logrus.Fields{"topic": topic, "queueId": v.QueueID, "offset": v.CommitLogOffset}).
 			Error("a record's queue offset cannot be right, it is left out of its queue")
 		return nil
 	}
 	unit := Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: r.s.opts.TagsCode(topic, v.Properties)}
+	if r.rebuild {
+		if err := r.repair(q, v.QueueOffset, unit); err != nil {
+			return err
+		}
+	}
 	if err := q.put(v.QueueOffset, unit); err != nil {
 		return err
 	}
@@ -190,13 +292,79 @@ func (r *recovery) redispatch(v *message.View) error {
 	return nil
 }
 
+// contradicts tells whether a record's queue offset is not what the records and units before
+// it say.
+func (r *recovery) contradicts(q *ConsumeQueue, v *message.View) bool {
+	if q.Max() > 0 && v.QueueOffset-q.Max() > maxGap {
+		return true
+	}
+	if r.rebuild {
+		return v.QueueOffset < r.seen[q]
+	}
+	return v.QueueOffset < q.Max()
+}
+
+// repair makes an existing queue fit a record that it may have, have wrong, or lack.
+func (r *recovery) repair(q *ConsumeQueue, offset int64, want Unit) error {
+	_, met := r.seen[q]
+	r.seen[q] = offset + 1
+	if !met && offset < q.Min() {
+		// The queue lost its beginning: all of it is made again.
+		return q.reset()
+	}
+	if offset >= q.Max() {
+		return nil
+	}
+	if u, ok := q.Unit(offset); ok && u.CommitLogOffset == want.CommitLogOffset && u.Size == want.Size {
+		return nil
+	}
+	return q.overwrite(offset, want)
+}
+
 // cutQueues fits the queues to the log's two ends.
-func (s *Store) cutQueues(end int64) error {
-	for _, q := range s.queues.all() {
-		if err := q.cut(end); err != nil {
+func (r *recovery) cutQueues(end int64) error {
+	for _, q := range r.s.queues.all() {
+		n, err := r.lastKnown(q, end)
+		if err != nil {
 			return err
 		}
-		q.raiseMin(s.log.min())
+		if r.rebuild || n < q.Max() {
+			if err := q.truncate(n); err != nil {
+				return err
+			}
+		}
+		q.raiseMin(r.s.log.min())
 	}
 	return nil
+}
+
+// lastKnown is where a queue ends: behind its last record in the log, and when it was rebuilt
+// behind units whose records are damaged, or no longer in the log.
+func (r *recovery) lastKnown(q *ConsumeQueue, end int64) (int64, error) {
+	if !r.rebuild {
+		return q.below(q.Max(), end)
+	}
+	n := q.Max()
+	for ; n > max(r.seen[q], q.first()); n-- {
+		u, err := q.unitAt(n - 1)
+		if err != nil {
+			return 0, err
+		}
+		if u.Size == fillerSize || u.CommitLogOffset+int64(u.Size) > end {
+			continue
+		}
+		if u.CommitLogOffset < r.s.log.min() && u.CommitLogOffset >= r.s.meta.Deleted[q.topic] || r.isDamaged(u.CommitLogOffset) {
+			break
+		}
+	}
+	return n, nil
+}
+
+func (r *recovery) isDamaged(offset int64) bool {
+	for _, d := range r.damaged {
+		if offset >= d.from && offset < d.to {
+			return true
+		}
+	}
+	return false
 }

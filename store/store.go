@@ -193,8 +193,8 @@ func (s *Store) DeleteTopic(topic string) error {
 	}
 	s.meta.Deleted[topic] = s.log.end.Load()
 	for _, q := range s.queues.of(topic) {
-		if q.synced > 0 {
-			s.meta.Units -= q.synced
+		if q.counted > 0 {
+			s.meta.Units -= q.counted
 			s.meta.Queues--
 		}
 	}

@@ -56,12 +56,13 @@ func (m *Memory) powerCut(next func() fate) *Memory {
 	}
 	clone := NewMemory()
 	for _, name := range sortedNames(names) {
-		// A directory sorts before what is in it.
-		if dir := path.Dir(name); dir != "." && clone.names[dir] == nil {
+		// A directory sorts before what is in it; a name may be of one that is lost.
+		dir := path.Dir(name)
+		if names[dir] != names[name].parent || dir != "." && clone.names[dir] == nil {
 			continue
 		}
 		f := names[name].remains(next)
-		f.fs = clone
+		f.fs, f.parent = clone, clone.names[dir]
 		clone.names[name], clone.kept[name] = f, f
 	}
 	return clone

@@ -66,8 +66,11 @@ func (m *Memory) Open(name string, size int) (Region, error) {
 
 // put gives a file a name, and its directory one when it has none. Caller holds mu.
 func (m *Memory) put(name string, f *memoryFile) {
-	if dir := path.Dir(name); dir != "." && m.names[dir] == nil {
-		m.put(dir, &memoryFile{fs: m, dir: true})
+	if dir := path.Dir(name); dir != "." {
+		if m.names[dir] == nil {
+			m.put(dir, &memoryFile{fs: m, dir: true})
+		}
+		f.parent = m.names[dir]
 	}
 	m.names[name] = f
 	m.moves = append(m.moves, move{name: name, file: f})
@@ -206,6 +209,7 @@ const memoryPage = 4096
 type memoryFile struct {
 	fs       *Memory
 	dir      bool
+	parent   *memoryFile // nil below the root
 	b        []byte
 	reserved map[int]bool // by page; guarded by fs.mu
 

@@ -115,7 +115,7 @@ func (o OS) SyncDir(dir string) error {
 		return errReadOnly
 	}
 	for dir = path.Clean(dir); ; dir = path.Dir(dir) {
-		if err := durable.SyncDir(o.path(dir)); err != nil {
+		if err := durable.SyncDir(o.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("region: %w", err)
 		}
 		if dir == "." {

@@ -39,7 +39,8 @@ type FS interface {
 	Remove(name string) error
 	// ReadFile reads a small file; the error wraps fs.ErrNotExist when it is missing.
 	ReadFile(name string) ([]byte, error)
-	// SyncDir makes the names in a directory durable, and those of the way to it.
+	// SyncDir makes the names in a directory durable, and those of the way to it; a missing
+	// directory has none.
 	SyncDir(dir string) error
 	// WriteFile replaces a small file durably: written beside, synced, renamed.
 	WriteFile(name string, data []byte) error

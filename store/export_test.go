@@ -1,0 +1,22 @@
+package store
+
+// What a store's goroutines do, one step at a time: a test that never calls Start drives the
+// store alone, and the same seed gives the same steps.
+
+// CommitStep is one turn of the group commit.
+func (s *Store) CommitStep() { s.commit() }
+
+// FlushLogStep is a turn of the flusher that syncs the log.
+func (s *Store) FlushLogStep() error { return s.log.sync(s.log.end.Load()) }
+
+// FlushStep is a turn of the flusher that writes a checkpoint.
+func (s *Store) FlushStep() error { return s.flush() }
+
+// AheadStep makes the next log file if one was asked for.
+func (s *Store) AheadStep() {
+	select {
+	case start := <-s.log.want:
+		s.log.prepare(start)
+	default:
+	}
+}

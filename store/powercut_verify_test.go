@@ -1,0 +1,140 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// verify checks a store that was just opened against the ledger, and makes the ledger say what
+// survived: after a recovery that has ended, all of it is durable.
+func (w *workload) verify() error {
+	survived, err := w.verifyLog()
+	if err != nil {
+		return err
+	}
+	w.puts, w.durable = w.puts[:survived:survived], survived
+	end := w.s.MaxCommitLogOffset()
+	w.deletingAt = min(w.deletingAt, end)
+	for topic, at := range w.deleted {
+		w.deleted[topic] = min(at, end)
+	}
+	if w.deleting != "" {
+		if w.units(w.deleting) == 0 {
+			w.deleted[w.deleting] = w.deletingAt
+		}
+		w.deleting = ""
+	}
+	if err := w.verifyQueues(); err != nil {
+		return err
+	}
+	if err := w.verifyProgress(); err != nil {
+		return err
+	}
+	if epoch := w.s.Epoch(); w.epoch != 0 && epoch != w.epoch {
+		return fmt.Errorf("the epoch was %d, is %d", w.epoch, epoch)
+	}
+	w.epoch = w.s.Epoch()
+	return nil
+}
+
+// verifyLog wants the log to hold the first puts, in order, each once, and no fewer than are
+// durable.
+func (w *workload) verifyLog() (n int, err error) {
+	end := int64(0)
+	err = w.s.Scan(0, func(v *message.View) error {
+		if n == len(w.puts) {
+			return fmt.Errorf("record %d at %d was never put", n, v.CommitLogOffset)
+		}
+		p := &w.puts[n]
+		if v.CommitLogOffset != p.at || string(v.Topic) != p.topic || !bytes.Equal(v.Body, p.body) {
+			return fmt.Errorf("record %d at %d is not the one that was put: %.20q, want %.20q at %d", n, v.CommitLogOffset, v.Body, p.body, p.at)
+		}
+		end = p.end()
+		n++
+		return nil
+	})
+	if err != nil {
+		return n, err
+	}
+	if n < w.durable {
+		return n, fmt.Errorf("%d of %d durable records survived, the log ends at %d", n, w.durable, end)
+	}
+	if flushed := w.s.FlushedOffset(); flushed != w.s.MaxCommitLogOffset() {
+		return n, fmt.Errorf("flushed below %d of %d after a recovery", flushed, w.s.MaxCommitLogOffset())
+	}
+	return n, nil
+}
+
+func (w *workload) units(topic string) (n int64) {
+	for _, q := range w.s.Queues(topic) {
+		n += q.Max()
+	}
+	return n
+}
+
+// verifyQueues wants the queues to hold a unit for each surviving put, in order, and no other.
+func (w *workload) verifyQueues() error {
+	type queue struct {
+		topic string
+		id    int32
+	}
+	next := make(map[queue]int64)
+	for i, p := range w.puts {
+		if p.half || p.at < w.deleted[p.topic] {
+			continue
+		}
+		k := queue{p.topic, p.queueID}
+		if p.queueOffset != next[k] {
+			return fmt.Errorf("record %d has queue offset %d, want %d", i, p.queueOffset, next[k])
+		}
+		next[k]++
+		q := w.s.Queue([]byte(p.topic), p.queueID)
+		if q == nil {
+			return fmt.Errorf("queue %s/%d is missing", p.topic, p.queueID)
+		}
+		u, ok := q.Unit(p.queueOffset)
+		if want := (store.Unit{CommitLogOffset: p.at, Size: p.size, TagsCode: message.TagsHash([]byte("TagA"))}); !ok || u != want {
+			return fmt.Errorf("unit %d of %s/%d in [%d, %d) is %+v, want %+v", p.queueOffset, p.topic, p.queueID, q.Min(), q.Max(), u, want)
+		}
+	}
+	for _, topic := range []string{"A", "B", "copies"} {
+		for _, q := range w.s.Queues(topic) {
+			if n := next[queue{topic, q.QueueID()}]; q.Max() != n || q.Min() != 0 {
+				return fmt.Errorf("queue %s/%d is [%d, %d), want [0, %d)", topic, q.QueueID(), q.Min(), q.Max(), n)
+			}
+		}
+	}
+	return nil
+}
+
+// verifyProgress wants the saved progress to be no older than promised, and no copy that it
+// stands for to be missing.
+func (w *workload) verifyProgress() error {
+	n := len(w.delivered)
+	for n > 0 && w.delivered[n-1] >= len(w.puts) {
+		n--
+	}
+	w.delivered = w.delivered[:n:n]
+	b, err := w.disk.ReadFile(progressFile)
+	if errors.Is(err, region.ErrNotExist) && w.progress == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n, err = strconv.Atoi(string(b))
+	if err != nil {
+		return fmt.Errorf("the saved progress is torn: %w", err)
+	}
+	if n < w.progress || n > len(w.delivered) {
+		return fmt.Errorf("the saved progress is %d: %d was saved, %d copies survived", n, w.progress, len(w.delivered))
+	}
+	w.progress = n
+	return nil
+}

@@ -1,0 +1,141 @@
+package store
+
+import "fmt"
+
+// clearStep is how much of a queue file is looked at for what an earlier end left, bytes.
+const clearStep = reserveStep
+
+// first is the unit at which the queue's files begin.
+func (q *ConsumeQueue) first() int64 {
+	if files := *q.files.Load(); len(files) > 0 {
+		return files[0].start / unitSize
+	}
+	return 0
+}
+
+// unitAt reads a unit whether it may be shown or not.
+func (q *ConsumeQueue) unitAt(offset int64) (Unit, error) {
+	f := q.fileOf(offset * unitSize)
+	if f == nil {
+		return Unit{}, fmt.Errorf("store: the queue file for unit %d of %s is missing", offset, q.dir)
+	}
+	if err := f.hold(); err != nil {
+		return Unit{}, err
+	}
+	defer f.drop()
+	return decodeUnit(f.b[offset*unitSize-f.start:]), nil
+}
+
+// below is the end of those units below n whose records end at or before a log offset.
+func (q *ConsumeQueue) below(n, logEnd int64) (int64, error) {
+	for first := q.first(); n > first; n-- {
+		u, err := q.unitAt(n - 1)
+		if err != nil {
+			return 0, err
+		}
+		if u.Size != fillerSize && u.CommitLogOffset+int64(u.Size) <= logEnd {
+			break
+		}
+	}
+	return n, nil
+}
+
+// overwrite corrects a unit of a file that exists.
+func (q *ConsumeQueue) overwrite(offset int64, u Unit) error {
+	f := q.fileOf(offset * unitSize)
+	if err := f.hold(); err != nil {
+		return err
+	}
+	defer f.drop()
+	at := offset*unitSize - f.start
+	if err := f.region.Reserve(int(at), int(at+unitSize)); err != nil {
+		return err
+	}
+	encodeUnit(f.b[at:], u)
+	q.spoil(offset)
+	return nil
+}
+
+// spoil notes that units from offset on are not durable.
+func (q *ConsumeQueue) spoil(offset int64) {
+	q.synced = min(q.synced, offset)
+	q.dirty.Store(true)
+}
+
+// reset empties the queue and removes its files.
+func (q *ConsumeQueue) reset() error {
+	for _, f := range *q.files.Load() {
+		if err := q.removeFile(f); err != nil {
+			return err
+		}
+	}
+	q.files.Store(&[]*file{})
+	q.ends(0, 0)
+	return q.fs.SyncDir(q.dir)
+}
+
+func (q *ConsumeQueue) removeFile(f *file) error {
+	f.discard()
+	return q.fs.Remove(f.name)
+}
+
+// ends sets where the queue begins and ends, while nobody else uses it.
+func (q *ConsumeQueue) ends(first, end int64) {
+	q.min.Store(first)
+	q.max.Store(end)
+	q.next, q.reserved = end, 0
+	q.synced, q.counted, q.named = min(q.synced, end), 0, 0
+}
+
+// truncate ends the queue at a unit and clears durably what follows: it would later be taken
+// for units of other records.
+func (q *ConsumeQueue) truncate(end int64) error {
+	if end == 0 && len(*q.files.Load()) > 0 {
+		return q.reset()
+	}
+	var kept []*file
+	removed := false
+	for i, f := range *q.files.Load() {
+		if i > 0 && f.start >= end*unitSize {
+			if err := q.removeFile(f); err != nil {
+				return err
+			}
+			removed = true
+			continue
+		}
+		kept = append(kept, f)
+	}
+	q.files.Store(&kept)
+	if removed {
+		if err := q.fs.SyncDir(q.dir); err != nil {
+			return err
+		}
+	}
+	if f := q.fileOf(end * unitSize); f != nil {
+		if err := f.clearUnits(end*unitSize - f.start); err != nil {
+			return err
+		}
+	}
+	q.ends(min(q.Min(), end), end)
+	return nil
+}
+
+// clearUnits zeroes durably what follows an offset of the file, up to where nothing is.
+func (f *file) clearUnits(from int64) error {
+	if err := f.hold(); err != nil {
+		return err
+	}
+	defer f.drop()
+	at := from
+	for at < f.size {
+		to := min(at+clearStep, f.size)
+		if !clearDirty(f.b[at:to]) {
+			break
+		}
+		at = to
+	}
+	if at == from {
+		return nil
+	}
+	return f.region.Sync(int(from), int(at))
+}
