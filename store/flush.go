@@ -56,7 +56,6 @@ func (s *Store) flushLoop() {
 			if s.broken.Load() != nil {
 				return
 			}
-			s.index.ask(s.published.Load())
 			var err error
 			if s.opts.Clock.NowMillis() >= thorough {
 				err = s.flush()
@@ -77,8 +76,6 @@ func (s *Store) flushLoop() {
 func (s *Store) flush() error {
 	s.flushMu.Lock()
 	defer s.flushMu.Unlock()
-	// Its mark names less of the log than is flushed below.
-	s.syncIndex()
 	s.mu.Lock()
 	// What is not published has no unit yet: the checkpoint must not pass it.
 	end, stamp := s.published.Load(), s.lastStamp
@@ -90,6 +87,18 @@ func (s *Store) flush() error {
 		return err
 	}
 	return s.writeCheckpoint(end, stamp)
+}
+
+// Flush makes durable what is readable. A failure leaves the store not writable.
+func (s *Store) Flush() error {
+	if err := s.Writable(); err != nil {
+		return err
+	}
+	err := s.flush()
+	if err != nil {
+		s.breakDown(err)
+	}
+	return err
 }
 
 // breakDown stops accepting records: after a failed sync nobody knows what is on disk.
@@ -145,7 +154,6 @@ func (s *Store) commit() {
 	}
 	clear(group)
 	s.committing = group
-	s.index.offer(s.published.Load())
 }
 
 func (s *Store) conclude(w *waiting, err error) {
