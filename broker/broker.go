@@ -152,8 +152,13 @@ func (b *Broker) assembleDelays() (err error) {
 	}); err != nil {
 		return err
 	}
+	window := 0
+	if c.EnableScheduleAsyncDeliver {
+		window = int(c.ScheduleAsyncDeliverMaxPendingLimit)
+	}
 	b.schedule, err = schedule.New(schedule.Options{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
+		SaveMs: c.FlushDelayOffsetInterval, Window: window, ResendsToBlocked: int(c.ScheduleAsyncDeliverMaxResendNum2Blocked),
 		Park: b.park, Topics: b.topics, ConfigDir: b.configDir(), Wheel: o.Log.WithField("part", "schedule"),
 		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
 	})

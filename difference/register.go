@@ -18,6 +18,8 @@ const (
 	QueueNumsBounded
 	WallClockStepsIgnored
 	OffsetsSavedSoon
+	DelayOwnDueTime
+	DelayedCopiesRecognised
 	OffsetsWithinTheData
 	PendingTimersRefused
 	count
@@ -41,4 +43,6 @@ var register = [count]Difference{
 	OffsetsSavedSoon:         {Name: "offsets-saved-soon", Real: "consumer offsets are saved every flushConsumerOffsetInterval, 5 s by default: a kill repeats as much", Ours: "a committed offset is saved half a second later; a longer flushConsumerOffsetInterval has no effect", Fixed: true},
 	OffsetsWithinTheData:     {Name: "offsets-within-the-data", Real: "after a power cut a consumer offset may be past the end of its queue: what is stored in the lost places is not consumed", Ours: "at the start such an offset is taken back to the end of its queue", Fixed: true},
 	PendingTimersRefused:     {Name: "pending-timers-refused", Real: "a broker without timers opens a store in which any-time delayed messages wait, and never delivers them", Ours: "the store is refused with their number and left as it was, unless timerWheelEnable=false says that they may be left undelivered; this server has no timers yet", Fixed: true},
+	DelayOwnDueTime:          {Name: "delay-own-due-time", Real: "a lowered level delivers its backlog at once, a removed one never, and what is due waits behind what was queued under a longer delay", Ours: "every pending message keeps its own due instant, wherever in its queue it lies", Fixed: true},
+	DelayedCopiesRecognised:  {Name: "delayed-copies-recognised", Real: "after a crash the delayed messages of the last ten seconds are delivered again", Ours: "copies name their source, are recognised in the log and not made again", Fixed: true},
 }

@@ -46,5 +46,5 @@ func parseLevel(item string) (int64, error) {
 // Clamp is the level that a message of the given level gets, at most the highest.
 func (l Levels) Clamp(level int64) int64 { return min(level, int64(len(l))) }
 
-// DelayMs is the delay of a level, ms.
-func (l Levels) DelayMs(level int64) int64 { return l[level-1] }
+// DelayMs is the delay of a level, ms; of a level beyond the highest that of the highest.
+func (l Levels) DelayMs(level int64) int64 { return l[l.Clamp(level)-1] }

@@ -13,9 +13,8 @@ func (s *Service) register() error {
 		Name: "rocketmq_delay_delivery_latency", Help: "Seconds between a delayed message's due instant and its delivery.",
 		Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300},
 	}, []string{"level"})
-	s.lateness = make([]prometheus.Observer, len(s.offsets))
-	for i := range s.offsets {
-		s.lateness[i] = late.WithLabelValues(strconv.Itoa(i + 1))
+	for _, l := range s.levels {
+		l.lateness = late.WithLabelValues(strconv.FormatInt(l.number, 10))
 	}
 	if s.opts.Health != nil {
 		s.opts.Health.Register("schedule", s.check)
@@ -39,15 +38,15 @@ func (s *Service) register() error {
 			Name: "rocketmq_delay_unreadable_total", Help: "Pending delayed messages that could not be read.",
 		}, func() float64 { return float64(s.unreadable.Load()) }),
 	}
-	for i := range s.offsets {
-		queue := prometheus.Labels{"queue": strconv.Itoa(i)}
+	for _, l := range s.levels {
+		queue := prometheus.Labels{"queue": strconv.Itoa(int(l.queueID))}
 		collectors = append(collectors,
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: "rocketmq_delay_queue_lag", Help: "Delayed messages past due and not delivered.", ConstLabels: queue,
-			}, func() float64 { return float64(s.lag(i)) }),
+			}, func() float64 { n, _ := s.lag(l); return float64(n) }),
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: "rocketmq_delay_pending", Help: "Delayed messages not delivered.", ConstLabels: queue,
-			}, func() float64 { return float64(s.pending(i)) }))
+			}, func() float64 { return float64(s.pending(l)) }))
 	}
 	for _, c := range collectors {
 		if err := s.opts.Metrics.Register(c); err != nil {
@@ -55,12 +54,4 @@ func (s *Service) register() error {
 		}
 	}
 	return nil
-}
-
-func (s *Service) pending(i int) int64 {
-	q := s.opts.Log.Queue(topicSchedule, int32(i))
-	if q == nil {
-		return 0
-	}
-	return max(0, q.Max()-max(s.offsets[i].Load(), q.Min()))
 }

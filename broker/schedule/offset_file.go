@@ -7,120 +7,226 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
 )
 
-// saveMs is how often changed offsets are written.
-const saveMs = 1000
+const (
+	// maxSaveMs is the longest time between saves of changed offsets.
+	maxSaveMs = 1000
+	// maxSearch is how much of the log a start may have to look through for copies that no save
+	// covers, bytes: after so much of other traffic unchanged offsets are saved again.
+	maxSearch = 64 << 20
+)
 
-// offsetFile is delayOffset.json: per level the next unit of its queue. Offsets are written
-// only when the copies they stand for are durable, so that a power cut delivers twice rather
-// than never.
+// offsetFile is delayOffset.json. Offsets are written only when the copies they stand for are
+// durable, so that a power cut loses nothing; what is delivered after the last save is
+// recognised in the log.
 type offsetFile struct {
 	s    *Service
 	path string
 
 	mu      sync.Mutex // guards all below
 	version remoting.DataVersion
-	saved   []int64
+	saved   snapshot
+	failed  error // of the last save
 }
 
+// offsetTable is the file's content: the real broker's table, level to the first unit that is
+// not delivered, and beside it what that broker passes over.
 type offsetTable struct {
 	DataVersion remoting.DataVersion `json:"dataVersion"`
 	OffsetTable map[string]int64     `json:"offsetTable"`
+	// CopiesFrom is the log offset below which lie only copies that the offsets cover. 0 in a
+	// file of the real broker's.
+	CopiesFrom int64 `json:"copiesFrom,omitempty"`
+	// Pending has the stretches [first, end) of each level that are not delivered, each in the
+	// order of its due instants; the last one ends where the queue was looked through.
+	Pending map[string][][2]int64 `json:"pending,omitempty"`
+}
+
+// snapshot is what a save writes.
+type snapshot struct {
+	table    offsetTable
+	end      int64 // everything it stands for lies below this log offset
+	progress int64
 }
 
 func newOffsetFile(s *Service) *offsetFile {
-	f := &offsetFile{s: s, saved: make([]int64, len(s.offsets))}
+	f := &offsetFile{s: s}
 	if s.opts.ConfigDir != "" {
 		f.path = filepath.Join(s.opts.ConfigDir, "delayOffset.json")
 	}
 	return f
 }
 
-// load reads the offsets. Without a readable file every level starts at its queue's beginning:
-// messages may come again, none is lost.
-func (f *offsetFile) load() {
-	if f.path == "" {
-		return
-	}
+// load reads the offsets into the backlogs and returns from where in the log copies may lie
+// that they do not cover. Without a readable file that is the log's beginning.
+func (f *offsetFile) load() (copiesFrom int64) {
 	var table offsetTable
-	if err := persist.Load(f.path, &table); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			f.s.opts.Wheel.WithError(err).Error("delay offsets cannot be read: pending levels are delivered from their beginning")
-		}
-		return
+	if err := f.read(&table); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.s.opts.Wheel.WithError(err).Error("delay offsets cannot be read: what is delivered is looked up in the log")
+		table = offsetTable{}
 	}
-	f.version = table.DataVersion
-	for name, offset := range table.OffsetTable {
-		if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(f.s.offsets) {
-			f.s.offsets[n-1].Store(offset)
-			f.saved[n-1] = offset
-			// Before anything is sent: an offset ahead of its queue would skip what comes.
-			f.s.clampOffset(int64(n), f.s.opts.Log.Queue(topicSchedule, int32(n-1)))
+	f.version, f.saved.table.CopiesFrom = table.DataVersion, table.CopiesFrom
+	copiesFrom = table.CopiesFrom
+	if copiesFrom > f.s.opts.Log.MaxCommitLogOffset() {
+		copiesFrom = 0
+	}
+	for _, l := range f.s.levels {
+		q := f.s.opts.Log.Queue(topicSchedule, l.queueID)
+		if !f.begin(l, q, &table) {
+			copiesFrom = 0
 		}
 	}
+	return copiesFrom
 }
 
-// run saves every second what has changed and become durable.
+func (f *offsetFile) read(table *offsetTable) error {
+	if f.path == "" {
+		return nil
+	}
+	return persist.Load(f.path, table)
+}
+
+// begin gives a level the backlog that the table says. It returns false when the table cannot
+// be about this queue and the log must tell.
+func (f *offsetFile) begin(l *level, q *store.ConsumeQueue, table *offsetTable) (known bool) {
+	var lowest, highest int64
+	if q != nil {
+		lowest, highest = q.Min(), q.Max()
+	}
+	name := strconv.FormatInt(l.number, 10)
+	offset, listed := table.OffsetTable[name]
+	if !listed {
+		l.backlog = newBacklog(lowest)
+		return true
+	}
+	if offset >= lowest && offset <= highest {
+		l.backlog, _ = restore(offset, table.Pending[name])
+		if l.backlog.scanned > highest {
+			l.backlog.clip(lowest, highest)
+		}
+		return true
+	}
+	corrected := min(max(offset, lowest), highest)
+	if offset > highest && table.CopiesFrom > 0 {
+		// The table is this server's and of other data; what was delivered of these messages is
+		// in the log.
+		corrected = lowest
+	}
+	l.backlog = newBacklog(corrected)
+	f.s.opts.Wheel.WithFields(logrus.Fields{"level": l.number, "offset": offset, "min": lowest, "max": highest, "corrected": corrected}).
+		Warn("the offset of a delay level is outside of its queue and corrected")
+	return offset <= highest
+}
+
+// run saves what has changed and become durable.
 func (f *offsetFile) run() {
 	defer f.s.wg.Done()
+	interval := int64(maxSaveMs)
+	if f.s.opts.SaveMs > 0 {
+		interval = min(interval, f.s.opts.SaveMs)
+	}
 	timer := f.s.opts.Wire.NewTimer()
 	defer timer.Disarm()
-	var captured []int64
-	var end int64
+	var taken *snapshot
 	for {
-		timer.Arm(f.s.opts.Wire.NowMillis() + saveMs)
+		timer.Arm(f.s.opts.Wire.NowMillis() + interval)
 		select {
 		case <-timer.C():
 		case <-f.s.stop:
 			return
 		}
-		if captured == nil {
-			captured, end = f.current(), f.s.opts.Log.MaxCommitLogOffset()
+		if taken == nil {
+			taken = f.changed()
 		}
-		if f.s.opts.Log.FlushedOffset() < end {
-			continue
+		if taken != nil && f.s.opts.Log.FlushedOffset() >= taken.end {
+			// A failure is told and tried again.
+			_ = f.save(taken)
+			taken = nil
 		}
-		if err := f.write(captured); err != nil {
-			f.s.opts.Wheel.WithError(err).Error("delay offsets cannot be saved")
-		}
-		captured = nil
 	}
 }
 
-func (f *offsetFile) current() []int64 {
-	offsets := make([]int64, len(f.s.offsets))
-	for i := range offsets {
-		offsets[i] = f.s.offsets[i].Load()
-	}
-	return offsets
-}
-
-// save writes the offsets of now; the store is closed after this service and flushes then.
-func (f *offsetFile) save() error { return f.write(f.current()) }
-
-func (f *offsetFile) write(offsets []int64) error {
+// changed is a snapshot when there is something to save, or nil.
+func (f *offsetFile) changed() *snapshot {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	changed := false
-	table := offsetTable{OffsetTable: make(map[string]int64)}
-	for i, offset := range offsets {
-		changed = changed || offset != f.saved[i]
-		if offset > 0 {
-			table.OffsetTable[strconv.Itoa(i+1)] = offset
-		}
-	}
-	if !changed || f.path == "" {
+	saved, failed := f.saved, f.failed
+	f.mu.Unlock()
+	now := f.s.snapshot()
+	if now.progress == saved.progress && now.table.CopiesFrom-saved.table.CopiesFrom < maxSearch && failed == nil {
 		return nil
 	}
-	f.version.Counter++
-	f.version.Timestamp = f.s.opts.Store.NowMillis()
-	table.DataVersion = f.version
-	if err := persist.Save(f.path, table); err != nil {
+	return &now
+}
+
+// snapshot takes the state of all levels at one moment.
+func (s *Service) snapshot() snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap := snapshot{
+		table:    offsetTable{OffsetTable: make(map[string]int64), Pending: make(map[string][][2]int64)},
+		end:      s.opts.Log.MaxCommitLogOffset(),
+		progress: s.progress,
+	}
+	snap.table.CopiesFrom = snap.end
+	for _, l := range s.levels {
+		if s.opts.Log.Queue(topicSchedule, l.queueID) == nil {
+			continue
+		}
+		name := strconv.FormatInt(l.number, 10)
+		snap.table.OffsetTable[name] = l.backlog.lowest()
+		if spans := l.backlog.spans(); len(spans) > 0 {
+			snap.table.Pending[name] = spans
+		}
+		if len(l.flights) > 0 {
+			snap.table.CopiesFrom = min(snap.table.CopiesFrom, l.flights[0].start)
+		}
+	}
+	return snap
+}
+
+// saveNow writes the offsets of now. When their copies cannot be made durable, the file stays
+// as it is: the log tells the rest.
+func (f *offsetFile) saveNow() error {
+	snap := f.s.snapshot()
+	if err := f.s.opts.Log.Flush(); err != nil {
 		return err
 	}
-	f.saved = offsets
-	return nil
+	if f.s.opts.Log.FlushedOffset() < snap.end {
+		return nil
+	}
+	return f.save(&snap)
+}
+
+// save writes a snapshot; a failure is told once and shown until a save works.
+func (f *offsetFile) save(snap *snapshot) error {
+	if f.path == "" {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.version.Counter++
+	f.version.Timestamp = f.s.opts.Store.NowMillis()
+	snap.table.DataVersion = f.version
+	err := persist.Save(f.path, snap.table)
+	switch {
+	case err == nil:
+		f.saved = *snap
+	case f.failed == nil:
+		f.s.opts.Wheel.WithError(err).Error("delay offsets cannot be saved; what is delivered is looked up in the log after a crash")
+	}
+	f.failed = err
+	return err
+}
+
+// failure is why the last save did not work, or nil.
+func (f *offsetFile) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
 }

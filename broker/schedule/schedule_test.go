@@ -19,6 +19,7 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,11 +34,12 @@ type reporter interface {
 	Fatalf(format string, args ...any)
 }
 
-// lab is a schedule service over a real store in a temporary directory, with a clock that
-// the test turns.
+// lab is a schedule service over a store on a memory disk, its offsets in a temporary directory,
+// with a clock that the test turns.
 type lab struct {
 	t        reporter
 	dir      string
+	disk     *region.Memory
 	clock    *clock.Virtual
 	store    *store.Store
 	service  *schedule.Service
@@ -46,30 +48,40 @@ type lab struct {
 	parked   atomic.Int64
 	missing  map[string]bool
 	known    map[string]*topic.Config // belongs to the driver
+
+	// Settings of the next open.
+	table  string // messageDelayLevel
+	sync   bool   // SYNC_FLUSH
+	window int
+	levels schedule.Levels // of table
 }
 
-func newLab(t testing.TB) *lab { return newLabIn(t, t.TempDir()) }
-
-func newLabIn(t reporter, dir string) *lab {
-	l := &lab{t: t, dir: dir, clock: clock.NewVirtual(startMs), missing: map[string]bool{},
-		known: map[string]*topic.Config{}}
+func newLab(t testing.TB) *lab {
+	l := newLabIn(t, t.TempDir())
 	l.open()
 	return l
+}
+
+func newLabIn(t reporter, dir string) *lab {
+	return &lab{t: t, dir: dir, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), missing: map[string]bool{},
+		known: map[string]*topic.Config{}, table: "1s 3s 1d"}
 }
 
 func (l *lab) open() {
 	l.t.Helper()
 	log, _ := test.NewNullLogger()
-	levels, err := schedule.ParseLevels("1s 3s 1d")
+	levels, err := schedule.ParseLevels(l.table)
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	l.levels = levels
 	differences, err := difference.NewSet("")
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	l.store, err = store.Open(store.Options{
-		Dir: l.dir, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, CommitLogFileSize: 8 << 20,
+		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync,
+		MaxMessageSize: 64 << 10, CommitLogFileSize: 256 << 10, ConsumeQueueFileSize: 20 * 1000,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
 		OnArrival: func(a store.Arrival) { l.service.Arrived(a) },
 	})
@@ -84,9 +96,12 @@ func (l *lab) open() {
 	}}, schedule.NewHook(schedule.HookOptions{Levels: levels, Enabled: true, Store: l.clock, Differences: differences}))
 	l.service, err = schedule.New(schedule.Options{
 		Levels: levels, Enabled: true, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l.appender,
-		Park: l, Topics: l, ConfigDir: l.dir + "/config", Wheel: log,
+		Park: l, Topics: l, ConfigDir: l.dir + "/config", SaveMs: 5, Window: l.window, Wheel: log,
 	})
 	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := l.store.Start(); err != nil {
 		l.t.Fatal(err)
 	}
 	l.service.Start()

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -23,9 +24,12 @@ type (
 	// Log is what the service needs of the store.
 	Log interface {
 		Queue(topic []byte, queueID int32) *store.ConsumeQueue
+		Queues(topic string) []*store.ConsumeQueue
 		Record(commitLogOffset int64, size int32) (store.Slice, error)
 		MaxCommitLogOffset() int64
 		FlushedOffset() int64
+		Flush() error
+		Scan(from int64, fn func(*message.View) error) error
 		Epoch() uint64
 	}
 	// Appender is the one door into the store.
@@ -53,9 +57,18 @@ type Options struct {
 	Park      Parker
 	Topics    Topics
 	ConfigDir string // directory of delayOffset.json; "" keeps offsets in memory
-	Wheel     logrus.FieldLogger
-	Metrics   prometheus.Registerer // may be nil
-	Health    *health.Registry      // may be nil
+	// SaveMs is the time between saves of changed offsets, ms (flushDelayOffsetInterval); 0 and
+	// more than a second count as a second.
+	SaveMs int64
+	// Window is how many messages of a level may be appended and not yet durable
+	// (scheduleAsyncDeliverMaxPendingLimit); 0: a batch is durable before the next.
+	Window int
+	// ResendsToBlocked is how often a copy is refused before its level counts as blocked
+	// (scheduleAsyncDeliverMaxResendNum2Blocked).
+	ResendsToBlocked int
+	Wheel            logrus.FieldLogger
+	Metrics          prometheus.Registerer // may be nil
+	Health           *health.Registry      // may be nil
 	// Differences counts the batches that were delivered on time; may be nil.
 	Differences *difference.Set
 }
@@ -66,8 +79,6 @@ type Options struct {
 type Service struct {
 	opts Options
 
-	offsets    []atomic.Int64 // next unit of each level
-	lateness   []prometheus.Observer
 	delivered  atomic.Int64
 	unreadable atomic.Int64
 	armedAt    atomic.Int64 // the instant the driver sleeps until
@@ -75,22 +86,67 @@ type Service struct {
 	stop       chan struct{}
 	wg         sync.WaitGroup
 
-	mu      sync.Mutex // guards blocked
-	blocked map[int64]string
+	levels []*level // by number
+	file   *offsetFile
+	worker worker
 
-	file *offsetFile
+	mu       sync.Mutex       // guards what follows, and the levels' backlogs and flights
+	progress int64            // changes whenever a backlog does
+	blocked  map[int64]string // why a level waits
 }
 
-// New returns a Service with the offsets that were saved.
+// New returns a Service that knows what is pending: the offsets that were saved, the order of
+// what lies behind them, and the copies that were made since.
 func New(opts Options) (*Service, error) {
-	s := &Service{
-		opts: opts, offsets: make([]atomic.Int64, len(opts.Levels)), kick: make(chan struct{}, 1),
-		stop: make(chan struct{}), blocked: make(map[int64]string),
-	}
+	s := &Service{opts: opts, kick: make(chan struct{}, 1), stop: make(chan struct{}), blocked: make(map[int64]string)}
 	s.armedAt.Store(never)
+	s.worker.s = s
+	s.listLevels()
 	s.file = newOffsetFile(s)
-	s.file.load()
+	copiesFrom := s.file.load()
+	for _, l := range s.levels {
+		if err := s.worker.takeStock(l); err != nil {
+			return nil, err
+		}
+	}
+	s.recognise(copiesFrom)
+	for _, l := range s.levels {
+		l.backlog.sweep()
+		if q := opts.Log.Queue(topicSchedule, l.queueID); q != nil {
+			s.worker.heads(l, q)
+		}
+		if n := l.backlog.count(); n > 0 && l.number > int64(len(opts.Levels)) {
+			opts.Wheel.WithFields(logrus.Fields{"level": l.number, "levels": len(opts.Levels), "messages": n}).
+				Warn("a delay level that messageDelayLevel no longer has holds messages: they are delivered when they are due")
+		}
+	}
 	return s, s.register()
+}
+
+// listLevels makes the levels of the table, and those that the table lost but whose queues are
+// there: what pends in them is served like the rest.
+func (s *Service) listLevels() {
+	for i := range s.opts.Levels {
+		s.levels = append(s.levels, &level{number: int64(i + 1), queueID: int32(i)})
+	}
+	for _, q := range s.opts.Log.Queues(message.TopicSchedule) {
+		if int(q.QueueID()) < len(s.opts.Levels) {
+			continue
+		}
+		s.levels = append(s.levels, &level{number: int64(q.QueueID()) + 1, queueID: q.QueueID()})
+	}
+}
+
+// takeStock brings a level's backlog up to the end of its queue.
+func (w *worker) takeStock(l *level) error {
+	q := w.s.opts.Log.Queue(topicSchedule, l.queueID)
+	if q == nil {
+		return nil
+	}
+	if err := w.scan(l, q, math.MaxInt); err != nil {
+		return fmt.Errorf("schedule: level %d: %w", l.number, err)
+	}
+	return nil
 }
 
 // Start begins to deliver, unless scheduleMessageEnable is off.
@@ -108,7 +164,7 @@ func (s *Service) Start() {
 func (s *Service) Close() error {
 	close(s.stop)
 	s.wg.Wait()
-	return s.file.save()
+	return s.file.saveNow()
 }
 
 // Arrived wakes the driver when a record is due before what it sleeps for. It is called for
@@ -117,6 +173,10 @@ func (s *Service) Arrived(a store.Arrival) {
 	if a.Topic != message.TopicSchedule || a.TagsCode >= s.armedAt.Load() {
 		return
 	}
+	s.wake()
+}
+
+func (s *Service) wake() {
 	select {
 	case s.kick <- struct{}{}:
 	default:
@@ -125,11 +185,6 @@ func (s *Service) Arrived(a store.Arrival) {
 
 func (s *Service) drive() {
 	defer s.wg.Done()
-	levels := make([]level, len(s.opts.Levels))
-	for i := range levels {
-		levels[i] = level{number: int64(i + 1), queueID: int32(i)}
-	}
-	w := &worker{s: s}
 	timer := s.opts.Store.NewTimer()
 	defer timer.Disarm()
 	for {
@@ -137,8 +192,8 @@ func (s *Service) drive() {
 		s.armedAt.Store(never)
 		now := s.opts.Store.NowMillis()
 		next := never
-		for i := range levels {
-			next = min(next, w.run(&levels[i], now))
+		for _, l := range s.levels {
+			next = min(next, s.worker.turn(l, now))
 		}
 		s.armedAt.Store(next)
 		if next <= now {
@@ -161,115 +216,4 @@ func (s *Service) drive() {
 			return
 		}
 	}
-}
-
-// clampOffset corrects an offset that its queue does not have: one that was saved ahead of the
-// data, or data that was deleted.
-func (s *Service) clampOffset(level int64, q *store.ConsumeQueue) int64 {
-	var lowest, highest int64
-	if q != nil {
-		lowest, highest = q.Min(), q.Max()
-	}
-	offset := s.offsets[level-1].Load()
-	clamped := min(max(offset, lowest), highest)
-	if clamped != offset {
-		s.opts.Wheel.WithFields(logrus.Fields{"level": level, "offset": offset, "min": lowest, "max": highest}).
-			Warn("the offset of a delay level is outside of its queue and corrected")
-		s.offsets[level-1].Store(clamped)
-	}
-	return clamped
-}
-
-// note remembers why a level waits, for the health check, and logs it when it is new.
-func (s *Service) note(l *level, err error) {
-	s.mu.Lock()
-	_, known := s.blocked[l.number]
-	s.blocked[l.number] = err.Error()
-	s.mu.Unlock()
-	if !known {
-		s.opts.Wheel.WithError(err).WithField("level", l.number).Warn("a delay level waits: its target refuses")
-	}
-}
-
-func (s *Service) unblock(l *level) {
-	s.mu.Lock()
-	delete(s.blocked, l.number)
-	s.mu.Unlock()
-	s.opts.Wheel.WithField("level", l.number).Info("a delay level goes on")
-}
-
-// LevelOffset is a level's progress, units of its queue.
-type LevelOffset struct{ Level, Delivered, Max int64 }
-
-// Offsets returns the progress of every level that has had a message.
-func (s *Service) Offsets() []LevelOffset {
-	var list []LevelOffset
-	for i := range s.offsets {
-		if q := s.opts.Log.Queue(topicSchedule, int32(i)); q != nil {
-			list = append(list, LevelOffset{Level: int64(i + 1), Delivered: s.offsets[i].Load(), Max: q.Max()})
-		}
-	}
-	return list
-}
-
-// lag is how many messages of a level are past due, looked up by binary search.
-func (s *Service) lag(i int) int64 {
-	q := s.opts.Log.Queue(topicSchedule, int32(i))
-	if q == nil {
-		return 0
-	}
-	now := s.opts.Store.NowMillis()
-	from := max(s.offsets[i].Load(), q.Min())
-	lo, hi := from, q.Max()
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if u, ok := q.Unit(mid); ok && u.TagsCode <= now {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo - from
-}
-
-func (s *Service) check() health.Result {
-	if !s.opts.Enabled {
-		return health.Result{State: health.Degraded,
-			Reason: "scheduleMessageEnable is false: delayed messages are refused and retries wait"}
-	}
-	if n := s.unreadable.Load(); n > 0 {
-		return health.Result{State: health.Degraded, Reason: fmt.Sprintf("%d pending delayed messages could not be read", n)}
-	}
-	for i := range s.offsets {
-		if n := s.lag(i); n > 0 && s.overdue(i) > overdueMs {
-			return health.Result{State: health.Degraded,
-				Reason: fmt.Sprintf("delay level %d has %d messages past due%s", i+1, n, s.why(int64(i+1)))}
-		}
-	}
-	return health.Result{State: health.Up}
-}
-
-// overdueMs is how late a level may be before health tells.
-const overdueMs = 2000
-
-// overdue is how long the head of a level has been past due, ms.
-func (s *Service) overdue(i int) int64 {
-	q := s.opts.Log.Queue(topicSchedule, int32(i))
-	if q == nil {
-		return 0
-	}
-	u, ok := q.Unit(max(s.offsets[i].Load(), q.Min()))
-	if !ok {
-		return 0
-	}
-	return max(0, s.opts.Store.NowMillis()-u.TagsCode)
-}
-
-func (s *Service) why(number int64) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if reason := s.blocked[number]; reason != "" {
-		return ": " + reason
-	}
-	return ""
 }

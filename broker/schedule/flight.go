@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/wheelmq/wheelmq/store"
+)
+
+var errNotDurable = errors.New("the copies of a batch are not durable")
+
+// flight is a batch on its way: its copies are appended and not yet known to be stored for good.
+type flight struct {
+	s        *Service
+	run      *run
+	from, to int64        // units
+	start    int64        // log offset that none of its copies lies below
+	left     atomic.Int32 // copies not told about yet
+	failed   atomic.Bool
+}
+
+// PutDone implements store.Completion.
+func (f *flight) PutDone(res store.PutResult) {
+	if !res.OK() {
+		f.failed.Store(true)
+	}
+	if f.left.Add(-1) == 0 {
+		f.s.wake()
+	}
+}
+
+// begin makes a flight known before its first copy is appended, so that no save takes the
+// place of a copy for one that needs no look.
+func (w *worker) begin(l *level, r *run) *flight {
+	f := &flight{s: w.s}
+	if n := len(w.idle); n > 0 {
+		f, w.idle = w.idle[n-1], w.idle[:n-1]
+	}
+	f.run, f.from, f.to = r, r.next, r.next
+	f.failed.Store(false)
+	f.left.Store(1) // the driver itself, until launch
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	f.start = w.s.opts.Log.MaxCommitLogOffset()
+	l.flights = append(l.flights, f)
+	return f
+}
+
+// launch says how many copies a flight has.
+func (w *worker) launch(l *level, f *flight, n int) {
+	w.s.mu.Lock()
+	f.to += int64(n)
+	f.run.next = f.to
+	w.s.mu.Unlock()
+	l.inFlight += n
+	f.left.Add(-1)
+}
+
+// settle advances the level's progress past the flights that are stored for good, in order.
+// When one failed the whole level's are taken back, once all are told: a put that fails after
+// it was accepted means a store that accepts nothing more until it is opened again, and then
+// the copies that made it are recognised.
+func (w *worker) settle(l *level, q *store.ConsumeQueue) error {
+	for len(l.flights) > 0 {
+		f := l.flights[0]
+		if f.left.Load() > 0 {
+			return nil
+		}
+		if f.failed.Load() {
+			return w.takeBack(l, q)
+		}
+		w.s.delivered.Add(f.to - f.from)
+		w.s.mu.Lock()
+		f.run.done = max(f.run.done, min(f.to, f.run.end))
+		w.s.progress += f.to - f.from
+		w.drop(l, 1)
+		l.backlog.sweep()
+		w.s.mu.Unlock()
+	}
+	return nil
+}
+
+// takeBack makes everything on its way pending again.
+func (w *worker) takeBack(l *level, q *store.ConsumeQueue) error {
+	for _, f := range l.flights {
+		if f.left.Load() > 0 {
+			return nil
+		}
+	}
+	w.s.mu.Lock()
+	for _, f := range l.flights {
+		f.run.next = f.run.done
+	}
+	w.drop(l, len(l.flights))
+	w.s.mu.Unlock()
+	w.heads(l, q)
+	return errNotDurable
+}
+
+// drop forgets the first n flights. The caller holds Service.mu.
+func (w *worker) drop(l *level, n int) {
+	for _, f := range l.flights[:n] {
+		l.inFlight -= int(f.to - f.from)
+		f.run = nil
+		w.idle = append(w.idle, f)
+	}
+	l.flights = append(l.flights[:0], l.flights[n:]...)
+}
