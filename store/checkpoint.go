@@ -33,6 +33,8 @@ type meta struct {
 	// Deleted names deleted topics and where the log ended then: their records below it are
 	// not dispatched again.
 	Deleted map[string]int64 `json:"deleted,omitempty"`
+	// Index names what of the index is durable; nil: the index is not this store's work.
+	Index *indexMark `json:"index,omitempty"`
 }
 
 func (s *Store) loadMeta() error {
@@ -60,6 +62,7 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	be := binary.BigEndian
 	be.PutUint64(b, uint64(stamp))
 	be.PutUint64(b[8:], uint64(stamp))
+	be.PutUint64(b[16:], uint64(s.indexFullUntil))
 	be.PutUint64(b[32:], uint64(end))
 	be.PutUint64(b[40:], uint64(end))
 	queues, units, err := s.countUnits(end)
@@ -109,17 +112,21 @@ func (s *Store) countUnits(end int64) (queues int, units int64, err error) {
 }
 
 // checkpointOffset is the log offset that the checkpoint names, 0 without one.
-func (s *Store) checkpointOffset() int64 {
+func (s *Store) checkpointOffset() int64 { return s.checkpointField(40) }
+
+// checkpointField reads one i8 of the checkpoint, 0 without one.
+func (s *Store) checkpointField(at int) int64 {
 	b, err := s.fs.ReadFile(checkpointFile)
 	if err != nil || len(b) < 48 {
 		return 0
 	}
-	return int64(binary.BigEndian.Uint64(b[40:]))
+	return int64(binary.BigEndian.Uint64(b[at:]))
 }
 
 // markRunning leaves a checkpoint of the recovered state, whose log and queues are durable.
 func (s *Store) markRunning() error {
 	s.published.Store(s.log.end.Load())
+	s.syncIndex()
 	if err := s.queues.sync(); err != nil {
 		return err
 	}

@@ -56,6 +56,7 @@ func (s *Store) flushLoop() {
 			if s.broken.Load() != nil {
 				return
 			}
+			s.index.ask(s.published.Load())
 			var err error
 			if s.opts.Clock.NowMillis() >= thorough {
 				err = s.flush()
@@ -76,6 +77,8 @@ func (s *Store) flushLoop() {
 func (s *Store) flush() error {
 	s.flushMu.Lock()
 	defer s.flushMu.Unlock()
+	// Its mark names less of the log than is flushed below.
+	s.syncIndex()
 	s.mu.Lock()
 	// What is not published has no unit yet: the checkpoint must not pass it.
 	end, stamp := s.published.Load(), s.lastStamp
@@ -154,6 +157,7 @@ func (s *Store) commit() {
 	}
 	clear(group)
 	s.committing = group
+	s.index.offer(s.published.Load())
 }
 
 func (s *Store) conclude(w *waiting, err error) {

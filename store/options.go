@@ -16,6 +16,8 @@ const (
 	DefaultCommitLogFileSize    = 64 << 20
 	DefaultConsumeQueueFileSize = 30_000 * unitSize
 	DefaultMaxMessageSize       = 4 << 20
+	DefaultMaxHashSlotNum       = 500_000
+	DefaultMaxIndexNum          = 2_000_000
 	// recordOverhead is what a record may hold beside its body.
 	recordOverhead = 64 << 10
 )
@@ -37,6 +39,11 @@ type Options struct {
 	FlushIntervalMs      int64 // flushIntervalCommitLog: between syncs of a log that is written to; 500
 	FlushLeastPages      int   // flushCommitLogLeastPages: fewer dirty pages wait for the thorough flush; 0: none waits
 	FlushThoroughMs      int64 // flushCommitLogThoroughInterval: between checkpoints, which sync queues too; 10,000
+
+	MessageIndexDisabled bool // messageIndexEnable=false: nothing more is indexed
+	MaxHashSlotNum       int  // maxHashSlotNum: slots of an index file
+	MaxIndexNum          int  // maxIndexNum: units of an index file, of which the first is never used
+	MaxMsgsNumBatch      int  // maxMsgsNumBatch: records of one Query; 64
 
 	StoreHost netip.AddrPort // of records that bring none
 	Clock     clock.Clock
@@ -69,6 +76,19 @@ func (o *Options) setDefaults() error {
 	}
 	if o.FlushThoroughMs == 0 {
 		o.FlushThoroughMs = 10_000
+	}
+	if o.MaxIndexNum == 0 {
+		// Small log files are for small stores: the index is small with them.
+		o.MaxIndexNum = min(DefaultMaxIndexNum, 4+o.CommitLogFileSize/(DefaultCommitLogFileSize/DefaultMaxIndexNum))
+	}
+	if o.MaxHashSlotNum == 0 {
+		o.MaxHashSlotNum = min(DefaultMaxHashSlotNum, o.MaxIndexNum/4)
+	}
+	if o.MaxMsgsNumBatch == 0 {
+		o.MaxMsgsNumBatch = 64
+	}
+	if !validIndexNums(o.MaxHashSlotNum, o.MaxIndexNum) {
+		return fmt.Errorf("store: maxHashSlotNum %d and maxIndexNum %d: at least 1 and 2, and files below 2 GB", o.MaxHashSlotNum, o.MaxIndexNum)
 	}
 	if o.ConsumeQueueFileSize <= 0 {
 		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)

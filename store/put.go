@@ -66,6 +66,7 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 		return result, done != nil
 	}
 	s.mu.Unlock()
+	s.index.offer(s.published.Load())
 	s.wakeFlush()
 	s.arrived(queue, rec, tagsCode)
 	return result, false
@@ -112,6 +113,7 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 		return result, done != nil
 	}
 	s.mu.Unlock()
+	s.index.offer(s.published.Load())
 	s.wakeFlush()
 	for i := range recs {
 		s.arrived(queue, &recs[i], s.opts.TagsCode(recs[i].Topic, recs[i].Properties))

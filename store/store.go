@@ -18,6 +18,7 @@ type Store struct {
 	budget *budget
 	log    *commitLog
 	queues *queueTable
+	index  *index
 	meta   meta
 
 	mu        sync.Mutex // the append lock: guards what follows up to published, and queues' next
@@ -29,8 +30,9 @@ type Store struct {
 	published    atomic.Int64 // every record below this log offset is in its queue, bytes
 	checkpointed atomic.Int64 // log and queues are durable below, bytes
 
-	flushMu    sync.Mutex // serializes checkpoints
-	committing []waiting  // the group commit's other half of pending
+	flushMu        sync.Mutex // serializes checkpoints
+	indexFullUntil int64      // the checkpoint's index timestamp, ms; guarded by flushMu
+	committing     []waiting  // the group commit's other half of pending
 
 	broken  atomic.Pointer[error] // why nothing more is accepted
 	puts    atomic.Int64
@@ -101,13 +103,17 @@ func (s *Store) open() error {
 	if err := s.recover(); err != nil {
 		return err
 	}
+	if err := s.openIndex(); err != nil {
+		return err
+	}
 	return s.markRunning()
 }
 
-// Start begins to flush.
+// Start begins to flush and to index.
 func (s *Store) Start() error {
 	s.wg.Add(2)
 	go s.aheadLoop()
+	s.startIndex()
 	if s.opts.SyncFlush {
 		s.wg.Add(1)
 		go s.commitLoop()
@@ -130,6 +136,7 @@ func (s *Store) Close() error {
 	if s.opts.SyncFlush {
 		s.commit()
 	}
+	s.finishIndex()
 	err := s.Writable()
 	if err == nil {
 		err = s.flush()
@@ -142,6 +149,9 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closeFiles() {
+	if s.index != nil {
+		s.index.close()
+	}
 	if s.queues != nil {
 		for _, q := range s.queues.all() {
 			q.close()
@@ -213,6 +223,8 @@ type Stats struct {
 	FlushedOffset  int64 // durable below, bytes
 	DirtyBytes     int64 // of the log, not yet durable
 	FlushError     error // why the store is not writable, or nil
+	IndexBehind    int64 // bytes of the log that are not indexed yet
+	IndexError     error // why the index does not follow the log, or nil
 }
 
 // Stats returns totals and state.
@@ -221,6 +233,7 @@ func (s *Store) Stats() Stats {
 	return Stats{
 		Puts: s.puts.Load(), PutBytes: s.putSize.Load(),
 		MaxOffset: end, FlushedOffset: flushed, DirtyBytes: max(0, end-flushed), FlushError: s.Writable(),
+		IndexBehind: s.indexBehind(), IndexError: s.index.err(),
 	}
 }
 
