@@ -165,6 +165,13 @@ type layout struct {
 	empty string
 }
 
+// CheckLayout tells why the files of a log cannot be a log: one is missing, or they have
+// different sizes.
+func CheckLayout(fs region.FS) error {
+	_, err := readLayout(fs)
+	return err
+}
+
 // readLayout reads the names of the log's files and refuses what is no log.
 func readLayout(fs region.FS) (layout, error) {
 	var l layout

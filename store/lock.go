@@ -53,6 +53,34 @@ func lockDir(dir string) (*dirLock, error) {
 	return &dirLock{f: f, path: path}, nil
 }
 
+// LockShared keeps servers out of a directory that is only read; the returned function lets
+// go. The error wraps ErrLocked while a server has it. A directory without a lock file was
+// never open and stays as it is.
+func LockShared(dir string) (unlock func(), err error) {
+	path, err := filepath.Abs(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	held.Lock()
+	defer held.Unlock()
+	if held.paths[path] {
+		return nil, fmt.Errorf("store: %s: %w by this process", dir, ErrLocked)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	flock := unix.Flock_t{Type: unix.F_RDLCK, Start: 0, Len: 1}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &flock); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %s: %w by another process (lock file %s)", dir, ErrLocked, path), f.Close())
+	}
+	held.paths[path] = true
+	return (&dirLock{f: f, path: path}).unlock, nil
+}
+
 // unlock lets go; closing the descriptor drops the record lock.
 func (l *dirLock) unlock() {
 	held.Lock()

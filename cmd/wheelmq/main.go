@@ -16,7 +16,8 @@ var version = "dev"
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run executes one command line. What goes wrong is one line on stderr and exit code 1.
+// run executes one command line. What goes wrong is one line on stderr and exit code 1, unless
+// the command has codes of its own.
 func run(args []string, stdout, stderr io.Writer) int {
 	cmd := command()
 	cmd.SetArgs(args)
@@ -24,6 +25,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetErr(stderr)
 	if err := cmd.Execute(); err != nil {
 		fmt.Fprintln(stderr, "wheelmq: "+oneLine(err.Error()))
+		var exit *exitError
+		if errors.As(err, &exit) {
+			return exit.code
+		}
 		return 1
 	}
 	return 0
@@ -40,6 +45,7 @@ func command() *cobra.Command {
 		serveCommand("serve", "Run name server and broker in one process", parts{}),
 		serveCommand("broker", "Run a broker alone, registered with namesrvAddr", parts{withoutNameServer: true}),
 		serveCommand("namesrv", "Run a name server alone", parts{withoutBroker: true}),
+		storeCommand(),
 		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintln(cmd.OutOrStdout(), "wheelmq "+version)
 		}},

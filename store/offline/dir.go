@@ -11,7 +11,7 @@ import (
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
-// ErrNoStore is wrapped when a directory holds neither log nor queues.
+// ErrNoStore is wrapped when a directory holds neither log nor queues nor checkpoint.
 var ErrNoStore = errors.New("not a store")
 
 // Dir is a store directory.
@@ -40,8 +40,12 @@ func Open(fs region.FS) (*Dir, error) {
 	if err := d.listQueues(); err != nil {
 		return nil, err
 	}
-	if len(d.files) == 0 && len(d.queues) == 0 {
-		return nil, fmt.Errorf("%w: it holds neither %s nor %s", ErrNoStore, store.CommitLogDir, store.ConsumeQueueDir)
+	if len(d.files) > 0 || len(d.queues) > 0 {
+		return d, nil
+	}
+	// A store that never had a message has nothing but its checkpoint.
+	if _, err := store.ReadCheckpoint(fs); err != nil {
+		return nil, fmt.Errorf("%w: it holds no log, no queue and no checkpoint", ErrNoStore)
 	}
 	return d, nil
 }

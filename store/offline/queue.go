@@ -1,11 +1,14 @@
 package offline
 
 import (
+	"slices"
+
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
-// queue is one ConsumeQueue: units [min, max), of which those below first have lost their
-// records to retention.
+// queue is one ConsumeQueue: its units [min, max), without those whose records retention has
+// removed.
 type queue struct {
 	d     *Dir
 	topic string
@@ -13,6 +16,9 @@ type queue struct {
 	files []mappedFile
 
 	min, max int64
+
+	region region.Region // of the file at, while units are read one by one
+	at     mappedFile
 }
 
 // open finds the queue's ends: behind the fillers of its first file, and before the first unit
@@ -94,4 +100,41 @@ func (q *queue) each(from int64, visit func(offset int64, u store.Unit) bool) er
 		}
 	}
 	return nil
+}
+
+// unit reads one unit of [min, max). Files stay mapped until unmap, since records of one queue
+// are read in its order.
+func (q *queue) unit(offset int64) (store.Unit, error) {
+	at := offset * store.UnitSize
+	if q.region == nil || at < q.at.start || at >= q.at.start+q.at.size {
+		q.unmap()
+		i := slices.IndexFunc(q.files, func(f mappedFile) bool { return at >= f.start && at+store.UnitSize <= f.start+f.size })
+		if i < 0 {
+			return store.Unit{}, nil
+		}
+		r, err := q.d.fs.Open(q.files[i].name, 0)
+		if err != nil {
+			return store.Unit{}, err
+		}
+		q.region, q.at = r, q.files[i]
+	}
+	return store.DecodeUnit(q.region.Bytes()[at-q.at.start:]), nil
+}
+
+func (q *queue) unmap() {
+	if q.region != nil {
+		// Unmapping a valid mapping fails only by a programmer's error; nothing is lost.
+		_ = q.region.Close()
+		q.region = nil
+	}
+}
+
+// place is where a unit lies: its file and its offset in it, bytes.
+func (q *queue) place(offset int64) (file string, at int64) {
+	for _, f := range q.files {
+		if at := offset*store.UnitSize - f.start; at >= 0 && at < f.size {
+			return f.name, at
+		}
+	}
+	return q.dir(), offset * store.UnitSize
 }

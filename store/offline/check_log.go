@@ -1,0 +1,237 @@
+package offline
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// checkLog reads every record of every file.
+func (c *checker) checkLog() error {
+	c.r.LogEnd = c.d.logMin()
+	for i := range c.d.files {
+		if err := c.checkLogFile(i); err != nil {
+			return err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.lackRuns)) {
+		c.tellLack(key)
+	}
+	return nil
+}
+
+// checkLogFile reads the records of one file. Where none can be read, it looks for the next.
+func (c *checker) checkLogFile(i int) error {
+	f := c.d.files[i]
+	b, err := c.d.bytesAt(f.start)
+	if err != nil {
+		return err
+	}
+	const step = 1 << 20
+	for at, told := int64(0), int64(0); at < f.size; {
+		if at >= told {
+			c.progress(f.start-c.d.logMin()+at, c.total)
+			told += step
+		}
+		if store.IsBlank(b[at:]) {
+			if !c.ended {
+				c.r.LogEnd = f.start + f.size
+			}
+			break
+		}
+		v, err := soundAt(b, f.start, at)
+		if err != nil {
+			next := nextSound(b, f.start, at+1)
+			if err := c.gap(i, at, next, b[at:next], err); err != nil {
+				return err
+			}
+			at = next
+			continue
+		}
+		if err := c.record(f, at, &v); err != nil {
+			return err
+		}
+		at += int64(v.Size)
+	}
+	return nil
+}
+
+// soundAt reads the record at an offset of a file's bytes, with its CRC and its own offset.
+func soundAt(b []byte, start, at int64) (message.View, error) {
+	v, err := message.ParseVerify(b[at:])
+	if err == nil && v.CommitLogOffset != start+at {
+		err = fmt.Errorf("the record says that it belongs to %d", v.CommitLogOffset)
+	}
+	return v, err
+}
+
+// magic begins the magic word of every version of a record.
+var magic = []byte{0xDA, 0xA3, 0x20}
+
+// nextSound looks from an offset on for a record that can be read, or returns the file's size.
+func nextSound(b []byte, start, from int64) int64 {
+	for at := from; ; at++ {
+		if at+4 > int64(len(b)) {
+			return int64(len(b))
+		}
+		i := bytes.Index(b[at+4:], magic)
+		if i < 0 {
+			return int64(len(b))
+		}
+		at += int64(i)
+		if _, err := soundAt(b, start, at); err == nil {
+			return at
+		}
+	}
+}
+
+// gap judges the bytes [at, next) of a file, which are no records: the end of the log with
+// what a crash may leave behind it, or damage.
+func (c *checker) gap(i int, at, next int64, b []byte, why error) error {
+	f := c.d.files[i]
+	begin := f.start + at
+	if c.ended {
+		c.cut += dirty(b)
+		return nil
+	}
+	follows := next < f.size
+	if !follows {
+		var err error
+		if follows, err = c.recordsAfter(i); err != nil {
+			return err
+		}
+	}
+	switch {
+	case follows && begin < c.durable:
+		c.r.add("log", Finding{true, f.name, at, fmt.Sprintf("no record for %d bytes: %v", next-at, why)})
+		return nil
+	case begin < c.durable:
+		c.r.add("log", Finding{true, f.name, at, fmt.Sprintf("the log ends here, it was durable up to %d: %v", c.durable, why)})
+	case dirty(b) > 0 || follows:
+		c.r.add("log", Finding{false, f.name, at, fmt.Sprintf("the log ends here, in what a crash left: %v", why)})
+	}
+	c.ended = true
+	c.cut += dirty(b)
+	return nil
+}
+
+// recordsAfter tells whether a later file begins with a record.
+func (c *checker) recordsAfter(i int) (found bool, err error) {
+	for _, f := range c.d.files[i+1:] {
+		b, err := c.d.bytesAt(f.start)
+		if err != nil {
+			return false, err
+		}
+		if _, err := soundAt(b, f.start, 0); err == nil {
+			found = true
+			break
+		}
+	}
+	// What the caller reads is mapped again.
+	_, err = c.d.bytesAt(c.d.files[i].start)
+	return found, err
+}
+
+// dirty is how many bytes of b lie before its zeros at the end.
+func dirty(b []byte) int64 {
+	n := len(b)
+	for n >= 8 && binary.NativeEndian.Uint64(b[n-8:n]) == 0 {
+		n -= 8
+	}
+	for n > 0 && b[n-1] == 0 {
+		n--
+	}
+	return int64(n)
+}
+
+// record checks a sound record against its unit.
+func (c *checker) record(f mappedFile, at int64, v *message.View) error {
+	if c.ended {
+		c.behind++
+		c.cut += int64(v.Size)
+		return nil
+	}
+	c.r.Records++
+	c.r.LogEnd = v.CommitLogOffset + int64(v.Size)
+	if !store.InQueue(v.SysFlag) {
+		return nil
+	}
+	topic := string(v.Topic)
+	q := c.d.queue(topic, v.QueueID)
+	_, configured := c.topics.TopicConfigTable[topic]
+	if v.CommitLogOffset < c.deleted[topic] || q == nil && !configured {
+		c.superseded++
+		return nil
+	}
+	if q == nil || v.QueueOffset >= q.max || v.QueueOffset < q.min {
+		c.lacks(f.name, at, v)
+		return nil
+	}
+	return c.compare(q, f, at, v)
+}
+
+// run is records or units in a row with the same finding, which is told once.
+type run struct {
+	finding     Finding // of the first
+	first, last int64   // offsets in the queue
+}
+
+// extends tells whether an offset with a finding continues the run.
+func (r *run) extends(offset int64, damage bool) bool {
+	return r != nil && offset == r.last+1 && damage == r.finding.Damage
+}
+
+// lacks notes a record without a unit.
+func (c *checker) lacks(file string, at int64, v *message.View) {
+	c.lacking++
+	key := fmt.Sprintf("%s queue %d", v.Topic, v.QueueID)
+	damage := v.CommitLogOffset < c.durable
+	if r := c.lackRuns[key]; r.extends(v.QueueOffset, damage) {
+		r.last++
+		return
+	}
+	c.tellLack(key)
+	c.lackRuns[key] = &run{Finding{Damage: damage, File: file, Offset: at}, v.QueueOffset, v.QueueOffset}
+}
+
+// tellLack tells of the run of a queue, if there is one.
+func (c *checker) tellLack(key string) {
+	r := c.lackRuns[key]
+	if r == nil {
+		return
+	}
+	r.finding.What = fmt.Sprintf("the record has no unit: %s offset %d", key, r.first)
+	if r.last > r.first {
+		r.finding.What = fmt.Sprintf("the records have no units: %s offsets %d to %d", key, r.first, r.last)
+	}
+	c.r.add("unit", r.finding)
+}
+
+// compare checks a record against the unit at its offset.
+func (c *checker) compare(q *queue, f mappedFile, at int64, v *message.View) error {
+	u, err := q.unit(v.QueueOffset)
+	if err != nil {
+		return err
+	}
+	if u.CommitLogOffset != v.CommitLogOffset {
+		c.misplace = append(c.misplace, misplaced{q, v.QueueOffset, v.CommitLogOffset, f.name, at})
+		return nil
+	}
+	c.seenOf(q).set(v.QueueOffset - q.min)
+	if u.Size != v.Size {
+		c.unitFinding(q, v.QueueOffset, fmt.Sprintf("the unit says %d bytes, its record at %d has %d", u.Size, v.CommitLogOffset, v.Size))
+	} else if !tagsCodeFits(v, u.TagsCode) {
+		c.unitFinding(q, v.QueueOffset, fmt.Sprintf("the unit's tagsCode %d does not belong to its record at %d", u.TagsCode, v.CommitLogOffset))
+	}
+	return nil
+}
+
+func (c *checker) unitFinding(q *queue, offset int64, what string) {
+	file, at := q.place(offset)
+	c.r.add("unit", Finding{true, file, at, what})
+}
