@@ -1,6 +1,10 @@
 package message
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // Separators of the properties encoding: name 0x01 value 0x02 …; the last 0x02 may lack.
 const (
@@ -8,31 +12,81 @@ const (
 	valueEnd = 0x02
 )
 
-// nextProperty cuts the first entry off props. Entries that the real broker's reader skips
-// (no name, no value, no separator) come with ok false.
+// PropertyBounds looks at the first entry of props: its name is props[:name], its value
+// props[name+1:end], and the next entry begins behind end. An entry that the real broker's
+// reader skips (no name, no value, no separator) has name 0.
+func PropertyBounds(props []byte) (name, end int) {
+	separated := false
+	for end < len(props) {
+		if len(props)-end >= 8 {
+			found := belowThree(binary.LittleEndian.Uint64(props[end:]))
+			if found == 0 {
+				end += 8
+				continue
+			}
+			end += bits.TrailingZeros64(found) / 8
+		}
+		if c := props[end]; c == valueEnd {
+			break
+		} else if c == nameEnd && !separated {
+			separated, name = true, end
+		}
+		end++
+	}
+	if name == end-1 {
+		name = 0
+	}
+	return name, end
+}
+
+// belowThree marks, by their highest bits, the bytes of w that are less than three; above the
+// lowest mark others may be wrong.
+func belowThree(w uint64) uint64 {
+	return (w - 0x0303030303030303) &^ w & 0x8080808080808080
+}
+
+// PropertyRest is what follows the entry that ends at end.
+func PropertyRest(props []byte, end int) []byte {
+	return props[min(end+1, len(props)):]
+}
+
 func nextProperty(props []byte) (name, value, rest []byte, ok bool) {
-	entry := props
-	if end := bytes.IndexByte(props, valueEnd); end >= 0 {
-		entry, rest = props[:end], props[end+1:]
+	at, end := PropertyBounds(props)
+	if at == 0 {
+		return nil, nil, PropertyRest(props, end), false
 	}
-	at := bytes.IndexByte(entry, nameEnd)
-	if at <= 0 || at == len(entry)-1 {
-		return nil, nil, rest, false
-	}
-	return entry[:at], entry[at+1:], rest, true
+	return props[:at], props[at+1 : end], PropertyRest(props, end), true
 }
 
 // PropertyGet returns the value of a property; of duplicates the last wins. A value may
-// hold 0x01, never 0x02, and is never empty.
+// hold 0x01, never 0x02, and is never empty. The key holds neither.
 func PropertyGet(props []byte, key string) (value []byte, ok bool) {
-	for len(props) > 0 {
-		name, v, rest, valid := nextProperty(props)
-		if valid && string(name) == key {
-			value, ok = v, true
+	// Looking for the name beats walking over the entries: most look-ups find nothing.
+	for from := 0; key != ""; {
+		at := indexString(props[from:], key)
+		if at < 0 {
+			break
 		}
-		props = rest
+		at += from
+		from = at + len(key)
+		if from >= len(props) || props[from] != nameEnd || at > 0 && props[at-1] != valueEnd {
+			continue
+		}
+		found := props[from+1:]
+		if end := bytes.IndexByte(found, valueEnd); end >= 0 {
+			found = found[:end]
+		}
+		if len(found) > 0 {
+			value, ok = found, true
+		}
 	}
 	return value, ok
+}
+
+// indexString is where the first key in b begins, or -1.
+func indexString(b []byte, key string) int {
+	// The conversion does not outlive the call and is kept on the stack.
+	return bytes.Index(b, []byte(key))
 }
 
 // PropertyEach calls visit for every property in order.
@@ -73,8 +127,14 @@ func PropertyCopyWithout(dst, props []byte, drop func(name []byte) bool) []byte 
 	return dst
 }
 
+// timerPrefix begins every name that HasTimer looks for.
+var timerPrefix = []byte("TIMER_DEL")
+
 // HasTimer tells whether properties ask for an any-time delay.
 func HasTimer(props []byte) bool {
+	if !bytes.Contains(props, timerPrefix) {
+		return false
+	}
 	for len(props) > 0 {
 		name, _, rest, valid := nextProperty(props)
 		if valid {

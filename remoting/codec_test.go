@@ -19,21 +19,23 @@ func frameOf(header, body string) []byte {
 func TestDecode_Tolerant(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ header, want string }{
-		"nothing":           {`{}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
-		"code as text":      {`{"code":"105","opaque":3}`, `code 105 JAVA version 0 opaque 3 flag 0 remark "" body 1 `},
-		"unknown language":  {`{"code":1,"language":"ZIG"}`, `code 1 OTHER version 0 opaque 0 flag 0 remark "" body 1 `},
-		"null language":     {`{"code":1,"language":null}`, `code 1 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
-		"unknown fields":    {`{"code":1,"x":{"y":["}"]},"z":null}`, `code 1 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
-		"blanks":            {" {\t\"code\" : 1 ,\r\n\"flag\":2 } ", `code 1 JAVA version 0 opaque 0 flag 2 remark "" body 1 `},
-		"negative":          {`{"code":-3,"opaque":-2147483648}`, `code -3 JAVA version 0 opaque -2147483648 flag 0 remark "" body 1 `},
-		"null extFields":    {`{"extFields":null}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
-		"other values":      {`{"extFields":{"n":4,"b":false,"o":{"a":1},"z":null}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 b="false" n="4" o="{\"a\":1}"`},
-		"escapes":           {`{"extFields":{"k\u0041":"\"\\\/\b\f\n\r\t\u00e9"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 kA="\"\\/\b\f\n\r\té"`},
-		"surrogates":        {`{"extFields":{"k":"\ud83d\ude00"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 k="😀"`},
-		"half a pair":       {`{"extFields":{"k":"\ud83dx\ude00\ud83d\u0041"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 k="?x??A"`},
-		"control bytes":     {"{\"extFields\":{\"i\":\"a\x01b\x02\"}}", `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 i="a\x01b\x02"`},
-		"escape in nested":  {`{"x":{"a":"\n"},"extFields":{"k":"\n"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 k="\n"`},
-		"several unescaped": {`{"remark":"\t","extFields":{"a":"\n1","b":"\n2"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "\t" body 1 a="\n1" b="\n2"`},
+		"nothing":            {`{}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
+		"code as text":       {`{"code":"105","opaque":3}`, `code 105 JAVA version 0 opaque 3 flag 0 remark "" body 1 `},
+		"unknown language":   {`{"code":1,"language":"ZIG"}`, `code 1 OTHER version 0 opaque 0 flag 0 remark "" body 1 `},
+		"null language":      {`{"code":1,"language":null}`, `code 1 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
+		"unknown fields":     {`{"code":1,"x":{"y":["}"]},"z":null}`, `code 1 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
+		"blanks":             {" {\t\"code\" : 1 ,\r\n\"flag\":2 } ", `code 1 JAVA version 0 opaque 0 flag 2 remark "" body 1 `},
+		"negative":           {`{"code":-3,"opaque":-2147483648}`, `code -3 JAVA version 0 opaque -2147483648 flag 0 remark "" body 1 `},
+		"null extFields":     {`{"extFields":null}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 `},
+		"other values":       {`{"extFields":{"n":4,"b":false,"o":{"a":1},"z":null}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 b="false" n="4" o="{\"a\":1}"`},
+		"escapes":            {`{"extFields":{"k\u0041":"\"\\\/\b\f\n\r\t\u00e9"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 kA="\"\\/\b\f\n\r\té"`},
+		"surrogates":         {`{"extFields":{"k":"\ud83d\ude00"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 k="😀"`},
+		"half a pair":        {`{"extFields":{"k":"\ud83dx\ude00\ud83d\u0041"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 k="?x??A"`},
+		"control bytes":      {"{\"extFields\":{\"i\":\"a\x01b\x02\"}}", `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 i="a\x01b\x02"`},
+		"escape in nested":   {`{"x":{"a":"\n"},"extFields":{"k":"\n"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 k="\n"`},
+		"plain, then blanks": {`{"extFields":{"topic":"T_long_enough","b":"", "c" :"3","d":"\u0002" ,"e":"5"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 b="" c="3" d="\x02" e="5" topic="T_long_enough"`},
+		"plain, then other":  {`{"extFields":{"a":"1","n":4,"k\u0041":"v","":"e","b\"":"q","c":"\\"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "" body 1 ="e" a="1" b"="q" c="\\" kA="v" n="4"`},
+		"several unescaped":  {`{"remark":"\t","extFields":{"a":"\n1","b":"\n2"}}`, `code 0 JAVA version 0 opaque 0 flag 0 remark "\t" body 1 a="\n1" b="\n2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +59,8 @@ func TestDecode_Malformed(t *testing.T) {
 	for _, header := range []string{
 		"null", "[]", `"x"`, "{", `{"code"}`, `{"code":}`, `{"code":1`, `{"code":1,}`, `{"code":1}{`, `{"code":99999999999}`,
 		`{"code":1.5}`, `{"code":tru}`, `{"extFields":[1]}`, `{"extFields":{"a":"\u12`, `{"extFields":{"a":"\u12x4"}}`,
-		`{"x":[1}`, `{"extFields":{"a"`, `{"extFields":{"a":"b"`, `{code:1}`,
+		`{"extFields":{"a":"b",}}`, `{"extFields":{"a":"b"x}}`, `{"extFields":{"a":"\n"x}}`, `{"extFields":{"a":"\n"`, `{"extFields":{""":"v"}}`,
+		`{"opaque":1234567890123}`, `{"opaque":1x}`, `{"extFields":{"a":"b"}`, `{"x":[1}`, `{"extFields":{"a"`, `{"extFields":{"a":"b"`, `{code:1}`,
 	} {
 		frames[header] = frameOf(header, "")
 	}

@@ -51,3 +51,10 @@ func (c *Command) IsResponse() bool { return c.Flag&FlagResponse != 0 }
 
 // IsOneway tells whether the sender wants no answer, not even an error.
 func (c *Command) IsOneway() bool { return c.Flag&FlagOneway != 0 }
+
+// reset empties the command and keeps its memory.
+func (c *Command) reset() {
+	c.Code, c.Language, c.Version, c.Opaque, c.Flag = 0, 0, 0, 0, 0
+	c.Remark, c.Body = "", nil
+	c.Ext.Reset()
+}

@@ -28,6 +28,24 @@ func (w *ExtWriter) Bytes(key string, value []byte) {
 	w.buf = AppendJSONString(w.buf, value)
 }
 
+// Plain adds a field whose value needs no escapes: printable ASCII without quotes and
+// backslashes.
+func (w *ExtWriter) Plain(key string, value []byte) {
+	w.key(key)
+	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, value...)
+	w.buf = append(w.buf, '"')
+}
+
+// Fields adds the fields that other holds, already encoded.
+func (w *ExtWriter) Fields(other *ExtWriter) {
+	if len(w.buf) > 0 && len(other.buf) > 0 {
+		w.buf = append(w.buf, ',')
+	}
+	w.present = w.present || other.present
+	w.buf = append(w.buf, other.buf...)
+}
+
 // Int adds a decimal field.
 func (w *ExtWriter) Int(key string, value int64) {
 	w.key(key)

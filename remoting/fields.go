@@ -23,7 +23,10 @@ func (f *Fields) Reset() { f.list, f.scratch = f.list[:0], f.scratch[:0] }
 
 // Add appends a field; key and value are kept, not copied.
 func (f *Fields) Add(key, value []byte) {
-	f.list = append(f.list, Field{Key: key, Value: value})
+	f.list = append(f.list, Field{})
+	// In place: a Field built elsewhere would be copied before its parts are written.
+	last := &f.list[len(f.list)-1]
+	last.Key, last.Value = key, value
 }
 
 // Set appends a field given as strings.

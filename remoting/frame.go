@@ -37,8 +37,7 @@ func Decode(frame []byte, cmd *Command) error {
 		return fmt.Errorf("%w: header of %d bytes in a frame of %d", ErrFrame, headerLen, len(frame))
 	}
 	header, body := frame[frameHead:frameHead+headerLen], frame[frameHead+headerLen:]
-	*cmd = Command{Ext: cmd.Ext}
-	cmd.Ext.Reset()
+	cmd.reset()
 	if len(body) > 0 {
 		cmd.Body = body
 	}

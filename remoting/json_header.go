@@ -2,8 +2,10 @@ package remoting
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -80,6 +82,9 @@ func decodeJSONExt(s *scanner, ext *Fields) error {
 		return nil
 	}
 	for {
+		if done, err := s.plainFields(ext); done || err != nil {
+			return err
+		}
 		key, err := s.text()
 		if err != nil {
 			return err
@@ -102,6 +107,40 @@ func decodeJSONExt(s *scanner, ext *Fields) error {
 		}
 		return s.fail("a comma or the end of extFields")
 	}
+}
+
+// plainFields reads fields as clients write them, "key":"value" without blanks and without
+// escapes in keys, up to the end of the object or the first field that is written otherwise.
+func (s *scanner) plainFields(ext *Fields) (done bool, err error) {
+	b := s.b
+	for at := s.at; at < len(b) && b[at] == '"'; at++ {
+		key := at + 1
+		keyEnd := shortText(b, key)
+		value := keyEnd + 3
+		if value >= len(b) || b[keyEnd] != '"' || b[keyEnd+1] != ':' || b[keyEnd+2] != '"' {
+			return false, nil
+		}
+		at = shortText(b, value)
+		text := b[value:at:at]
+		if at < len(b) && b[at] == '\\' {
+			s.at = at
+			if text, err = s.escapedText(value); err != nil {
+				return false, err
+			}
+			at, s.at = s.at, key-1
+		} else {
+			at++
+		}
+		if at >= len(b) || b[at] != ',' && b[at] != '}' {
+			return false, nil
+		}
+		ext.Add(b[key:keyEnd:keyEnd], text)
+		s.at = at + 1
+		if b[at] == '}' {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // scanner walks over JSON in place. Texts with escapes are unescaped into scratch, which
@@ -154,32 +193,25 @@ func (s *scanner) text() ([]byte, error) {
 		return nil, s.fail("a string")
 	}
 	start := s.at
-	for i, c := range s.b[start:] {
-		if c == '"' {
-			end := start + i
-			s.at = end + 1
-			return s.b[start:end:end], nil
-		}
-		if c == '\\' {
-			s.at = start + i
-			return s.escapedText(start)
-		}
+	end := untilSpecial(s.b, start)
+	if end == len(s.b) {
+		s.at = end
+		return nil, s.fail("the end of a string")
 	}
-	s.at = len(s.b)
-	return nil, s.fail("the end of a string")
+	if s.b[end] == '"' {
+		s.at = end + 1
+		return s.b[start:end:end], nil
+	}
+	s.at = end
+	return s.escapedText(start)
 }
 
 func (s *scanner) escapedText(start int) ([]byte, error) {
 	out := *s.scratch
 	from := len(out)
-	out = append(out, s.b[start:s.at]...)
-	for run := s.at; s.at < len(s.b); {
-		c := s.b[s.at]
-		if c != '"' && c != '\\' {
-			s.at++
-			continue
-		}
+	for run := start; s.at < len(s.b); {
 		out = append(out, s.b[run:s.at]...)
+		c := s.b[s.at]
 		s.at++
 		if c == '"' {
 			*s.scratch = out
@@ -190,8 +222,43 @@ func (s *scanner) escapedText(start int) ([]byte, error) {
 			return nil, err
 		}
 		run = s.at
+		s.at = untilSpecial(s.b, run)
 	}
 	return nil, s.fail("the end of a string")
+}
+
+// Eight bytes at a time: each, and the highest bit of each.
+const (
+	eachByte = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// zeroBytes marks, by their highest bits, the zero bytes of w; above the lowest mark others
+// may be wrong.
+func zeroBytes(w uint64) uint64 { return (w - eachByte) &^ w & highBits }
+
+// untilSpecial is where the first quote or backslash of b is, from at on, or len(b).
+func untilSpecial(b []byte, at int) int {
+	for ; len(b)-at >= 8; at += 8 {
+		w := binary.LittleEndian.Uint64(b[at:])
+		if found := zeroBytes(w^'"'*eachByte) | zeroBytes(w^'\\'*eachByte); found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; at < len(b); at++ {
+		if b[at] == '"' || b[at] == '\\' {
+			break
+		}
+	}
+	return at
+}
+
+// shortText is untilSpecial for texts that are often one byte long.
+func shortText(b []byte, at int) int {
+	if at+1 < len(b) && b[at+1] == '"' && b[at] != '"' && b[at] != '\\' {
+		return at + 1
+	}
+	return untilSpecial(b, at)
 }
 
 func (s *scanner) escape(out []byte) ([]byte, error) {
@@ -212,6 +279,11 @@ func (s *scanner) escape(out []byte) ([]byte, error) {
 	case 'f':
 		return append(out, '\f'), nil
 	case 'u':
+		// The separators of properties, with which the hot headers are full.
+		if b := s.b[s.at:]; len(b) >= 4 && b[0] == '0' && b[1] == '0' && b[2] == '0' && (b[3] == '1' || b[3] == '2') {
+			s.at += 4
+			return append(out, b[3]-'0'), nil
+		}
 		r, err := s.codePoint()
 		if err != nil {
 			return nil, err
@@ -326,6 +398,19 @@ func (s *scanner) nested() ([]byte, error) {
 }
 
 func (s *scanner) int32() (int32, error) {
+	// Clients write short numbers without quotes.
+	n, at := int32(0), s.at
+	for ; at < len(s.b) && at-s.at < 9 && s.b[at]-'0' <= 9; at++ {
+		n = n*10 + int32(s.b[at]-'0')
+	}
+	if at > s.at && at < len(s.b) && (s.b[at] == ',' || s.b[at] == '}') {
+		s.at = at
+		return n, nil
+	}
+	return s.anyInt32()
+}
+
+func (s *scanner) anyInt32() (int32, error) {
 	v, err := s.value()
 	if err != nil || v == nil {
 		return 0, err
@@ -370,7 +455,7 @@ const hexDigits = "0123456789abcdef"
 func AppendJSONString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := plainPrefix(s); i < len(s); {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
@@ -402,6 +487,21 @@ func AppendJSONString[T string | []byte](dst []byte, s T) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// plainPrefix is how many bytes at the start of s, a multiple of eight, are written as they
+// are.
+func plainPrefix[T string | []byte](s T) int {
+	i := 0
+	for ; len(s)-i >= 8; i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// A byte below 0x20 borrows, or has its highest bit set already.
+		if (w|(w-0x20*eachByte))&highBits|zeroBytes(w^'"'*eachByte)|zeroBytes(w^'\\'*eachByte) != 0 {
+			break
+		}
+	}
+	return i
 }
 
 // jsonHead is what appendJSONHeader writes: keys in the real server's alphabetical order.

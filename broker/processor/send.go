@@ -3,6 +3,7 @@ package processor
 import (
 	"math/rand/v2"
 	"net/netip"
+	"strconv"
 	"sync"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
@@ -61,11 +62,18 @@ type SendOptions struct {
 type Send struct {
 	opts   SendOptions
 	states sync.Pool
+	head   remoting.ExtWriter // the fields that every reply begins with
+	own    []byte             // the properties that every stored message gets
 }
 
 // NewSend returns the family.
 func NewSend(opts SendOptions) *Send {
 	s := &Send{opts: opts}
+	s.head.String("MSG_REGION", opts.Region)
+	s.head.Bool("TRACE_ON", opts.TraceOn)
+	s.own = message.PropertyAppend(s.own, message.PropertyMsgRegion, opts.Region)
+	s.own = message.PropertyAppend(s.own, message.PropertyTraceOn, strconv.FormatBool(opts.TraceOn))
+	s.own = message.PropertyAppend(s.own, message.PropertyCluster, opts.Cluster)
 	s.states.New = func() any { return &sendState{send: s} }
 	return s
 }
@@ -92,15 +100,15 @@ type sendState struct {
 	id      []byte
 	found   foundProperties
 
-	topic   []byte // copies, for when the frame is gone
-	queueID int32
-	count   int64
-	pending *remoting.Pending
+	config   *topic.Config
+	counters *stats.Topic // of config
+	queueID  int32
+	count    int64
+	pending  *remoting.Pending
 }
 
 func (s *Send) send(ex *remoting.Exchange) error {
-	ex.Reply.Ext.String("MSG_REGION", s.opts.Region)
-	ex.Reply.Ext.Bool("TRACE_ON", s.opts.TraceOn)
+	ex.Reply.Ext.Fields(&s.head)
 	st := s.states.Get().(*sendState)
 	waits, err := s.handle(ex, st)
 	if err != nil {
@@ -130,7 +138,10 @@ func (s *Send) handle(ex *remoting.Exchange, st *sendState) (waits bool, err err
 	if h.QueueID < 0 {
 		st.queueID = rand.Int32N(max(1, config.WriteQueueNums))
 	}
-	st.topic = append(st.topic[:0], config.TopicName...)
+	// A topic that was changed or made again has another config.
+	if st.config != config {
+		st.config, st.counters = config, s.opts.Stats.TopicCounters([]byte(config.TopicName))
+	}
 	if h.Batch || ex.Req.Code == remoting.SendBatchMessage {
 		return s.putBatch(ex, st, config)
 	}
@@ -192,12 +203,10 @@ func retryGroup(name []byte) (group []byte, ok bool) {
 
 func (s *Send) putSingle(ex *remoting.Exchange, st *sendState, config *topic.Config) (bool, error) {
 	h := &st.header
-	scratch := st.rec.Scratch
-	st.rec = message.Record{
-		Topic: config.TopicName, QueueID: st.queueID, Flag: h.Flag, SysFlag: h.SysFlag, BornTimestamp: h.BornTimestamp,
-		BornHost: ex.Conn.RemoteAddr(), StoreHost: s.opts.StoreHost, ReconsumeTimes: h.ReconsumeTimes, Body: ex.Req.Body,
-		Scratch: scratch,
-	}
+	rec := &st.rec
+	rec.Topic, rec.QueueID, rec.Flag, rec.SysFlag = config.TopicName, st.queueID, h.Flag, h.SysFlag
+	rec.BornTimestamp, rec.BornHost, rec.StoreHost = h.BornTimestamp, ex.Conn.RemoteAddr(), s.opts.StoreHost
+	rec.ReconsumeTimes, rec.Body = h.ReconsumeTimes, ex.Req.Body
 	if err := s.properties(st); err != nil {
 		return false, err
 	}
@@ -224,8 +233,7 @@ func (s *Send) putSingle(ex *remoting.Exchange, st *sendState, config *topic.Con
 // returns, so the reply is deferred first.
 func (s *Send) putWaiting(ex *remoting.Exchange, st *sendState, put func() (store.PutResult, bool, error)) (waits bool) {
 	p := ex.Defer()
-	p.Reply.Ext.String("MSG_REGION", s.opts.Region)
-	p.Reply.Ext.Bool("TRACE_ON", s.opts.TraceOn)
+	p.Reply.Ext.Fields(&s.head)
 	st.pending = p
 	res, pending, err := put()
 	if pending {
@@ -288,11 +296,11 @@ func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
 			size += int64(message.EncodedLen(&st.recs[i]))
 		}
 	}
-	reply.Ext.Bytes("msgId", st.id)
+	reply.Ext.Plain("msgId", st.id)
 	reply.Ext.Int("queueId", int64(st.queueID))
 	reply.Ext.Int("queueOffset", res.QueueOffset)
 	if len(st.uniqKey) > 0 {
 		reply.Ext.Bytes("transactionId", st.uniqKey)
 	}
-	st.send.opts.Stats.TopicCounters(st.topic).PutOK(st.count, size)
+	st.counters.PutOK(st.count, size)
 }

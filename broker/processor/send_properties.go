@@ -26,20 +26,20 @@ var (
 // the broker's own.
 func (s *Send) properties(st *sendState) error {
 	st.props, st.uniqKey, st.found = st.props[:0], st.uniqKey[:0], foundProperties{}
-	message.PropertyEach(st.header.Properties, st.takeProperty)
+	for rest := st.header.Properties; len(rest) > 0; {
+		name, end := message.PropertyBounds(rest)
+		if name > 0 {
+			st.takeProperty(rest[:end], name)
+		}
+		rest = message.PropertyRest(rest, end)
+	}
 	if st.found.transaction || st.rec.SysFlag&message.SysFlagTransactionMask != 0 {
 		return errTransaction
 	}
 	if st.found.multiQueue {
 		return errMultiQueue
 	}
-	st.props = message.PropertyAppend(st.props, message.PropertyMsgRegion, s.opts.Region)
-	if s.opts.TraceOn {
-		st.props = message.PropertyAppend(st.props, message.PropertyTraceOn, "true")
-	} else {
-		st.props = message.PropertyAppend(st.props, message.PropertyTraceOn, "false")
-	}
-	st.props = message.PropertyAppend(st.props, message.PropertyCluster, s.opts.Cluster)
+	st.props = append(st.props, s.own...)
 	if !st.found.hasUniqKey {
 		st.uniqKey = message.AppendUniqKey(st.uniqKey, s.opts.StoreHost.Addr(), s.opts.Store.NowMillis())
 		st.props = message.PropertyAppend(st.props, message.PropertyUniqKey, st.uniqKey)
@@ -48,8 +48,11 @@ func (s *Send) properties(st *sendState) error {
 	return nil
 }
 
-func (st *sendState) takeProperty(name, value []byte) {
-	switch string(name) {
+// takeProperty looks at an entry, whose name has the given length, and copies it unless it is
+// the broker's to say.
+func (st *sendState) takeProperty(entry []byte, nameLen int) {
+	value := entry[nameLen+1:]
+	switch string(entry[:nameLen]) {
 	case message.PropertyMsgRegion, message.PropertyTraceOn, message.PropertyCluster, message.PropertyPopCK:
 		return
 	case message.PropertyUniqKey:
@@ -62,8 +65,5 @@ func (st *sendState) takeProperty(name, value []byte) {
 	case message.PropertyWait:
 		st.found.noWait = string(value) == "false"
 	}
-	st.props = append(st.props, name...)
-	st.props = append(st.props, 0x01)
-	st.props = append(st.props, value...)
-	st.props = append(st.props, 0x02)
+	st.props = append(append(st.props, entry...), 0x02)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,10 +54,11 @@ func TestThroughput(t *testing.T) {
 	waitListening(t, nullAddr)
 
 	size := map[string]int{"ours": envInt("WHEELMQ_BENCH_MESSAGES", 400_000), "peer": envInt("WHEELMQ_BENCH_PEER_MESSAGES", 100_000)}
-	rows := []struct {
+	type row struct {
 		name string
 		load func(t *testing.T, target *peer.Target, round, total int) sample
-	}{
+	}
+	rows := []row{
 		{"send 128 B", func(t *testing.T, target *peer.Target, round, total int) sample {
 			return sendRound(t, target, fmt.Sprintf("Send128_%d", round), 128, 1, total)
 		}},
@@ -71,6 +73,9 @@ func TestThroughput(t *testing.T) {
 		}},
 	}
 	results := map[string][]sample{}
+	if only := os.Getenv("WHEELMQ_BENCH_ROWS"); only != "" {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return !strings.Contains(only, r.name) })
+	}
 	// The first round warms both servers up and is not counted.
 	for round := range rounds + 1 {
 		for _, row := range rows {
