@@ -22,11 +22,10 @@ const (
 type meta struct {
 	Epoch uint64 `json:"epoch"`
 	// End is the log offset below which log and queues were durable, bytes; the checkpoint, which
-	// is written after it, names it too. Queues and Units count the queues and their units of
-	// records below it: when that is not what the next start finds, queues are rebuilt.
-	End    int64 `json:"end"`
-	Queues int   `json:"queues"`
-	Units  int64 `json:"units"`
+	// is written after it, names it too. What the queues held then is counted: when the next
+	// start finds something else, they are rebuilt.
+	End int64 `json:"end"`
+	census
 	// CommitLogFileSize and ConsumeQueueFileSize are what the store's files have, bytes.
 	CommitLogFileSize    int64 `json:"commitLogFileSize,omitempty"`
 	ConsumeQueueFileSize int64 `json:"consumeQueueFileSize,omitempty"`
@@ -37,10 +36,31 @@ type meta struct {
 	Index *indexMark `json:"index,omitempty"`
 }
 
+// census counts the queues that have units of records below a log offset.
+type census struct {
+	Queues int   `json:"queues"`
+	Units  int64 `json:"units"` // from each queue's beginning, -1: nobody counted
+	Heads  int64 `json:"heads"` // of these, those before each queue's first file
+}
+
+func (c *census) add(q *ConsumeQueue, units int64) {
+	if units > 0 {
+		c.Queues++
+		c.Units += units
+		c.Heads += q.first()
+	}
+}
+
+// complete tells whether what was found later lacks nothing. More heads are missing than were
+// deleted when a queue lost its first file.
+func (c census) complete(found census) bool {
+	return c.Units >= 0 && found.Queues == c.Queues && found.Units == c.Units && found.Heads <= c.Heads
+}
+
 func (s *Store) loadMeta() error {
 	b, err := s.fs.ReadFile(metaFile)
 	if errors.Is(err, region.ErrNotExist) {
-		s.meta = meta{Epoch: newEpoch(), Units: -1}
+		s.meta = meta{Epoch: newEpoch(), census: census{Units: -1}}
 		return nil
 	}
 	if err != nil {
@@ -49,7 +69,7 @@ func (s *Store) loadMeta() error {
 	if err := json.Unmarshal(b, &s.meta); err != nil || s.meta.Epoch == 0 {
 		// Without it queues are rebuilt and source identities start anew.
 		s.opts.Log.WithField("file", metaFile).Warn("unreadable, made anew")
-		s.meta = meta{Epoch: newEpoch(), Units: -1}
+		s.meta = meta{Epoch: newEpoch(), census: census{Units: -1}}
 	}
 	return nil
 }
@@ -65,11 +85,11 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	be.PutUint64(b[16:], uint64(s.indexFullUntil))
 	be.PutUint64(b[32:], uint64(end))
 	be.PutUint64(b[40:], uint64(end))
-	queues, units, err := s.countUnits(end)
+	counted, err := s.count(end)
 	if err != nil {
 		return err
 	}
-	s.meta.End, s.meta.Queues, s.meta.Units = end, queues, units
+	s.meta.End, s.meta.census = end, counted
 	s.meta.CommitLogFileSize, s.meta.ConsumeQueueFileSize = s.log.fileSize, int64(s.queues.fileSize)
 	for topic, at := range s.meta.Deleted {
 		if at <= s.log.min() {
@@ -95,20 +115,17 @@ func (s *Store) saveMeta() error {
 	return s.fs.WriteFile(metaFile, m)
 }
 
-// countUnits counts the queues and units of records below a log offset, all durable.
-func (s *Store) countUnits(end int64) (queues int, units int64, err error) {
+// count is the census of durable units of records below a log offset. Caller holds flushMu.
+func (s *Store) count(end int64) (c census, err error) {
 	for _, q := range s.queues.all() {
 		if q.counted != q.synced {
 			if q.counted, err = q.below(q.synced, end); err != nil {
-				return 0, 0, err
+				return c, err
 			}
 		}
-		if q.counted > 0 {
-			queues++
-			units += q.counted
-		}
+		c.add(q, q.counted)
 	}
-	return queues, units, nil
+	return c, nil
 }
 
 // checkpointOffset is the log offset that the checkpoint names, 0 without one.

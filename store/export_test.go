@@ -12,6 +12,9 @@ func (s *Store) FlushLogStep() error { return s.log.sync(s.log.end.Load()) }
 // FlushStep is a turn of the flusher that writes a checkpoint.
 func (s *Store) FlushStep() error { return s.flush() }
 
+// IndexStep lets the index catch up with what is published.
+func (s *Store) IndexStep() { s.index.build(s.published.Load, nil) }
+
 // AheadStep makes the next log file if one was asked for.
 func (s *Store) AheadStep() {
 	select {

@@ -52,8 +52,8 @@ type workload struct {
 	unitsPerFile int // units of a queue file
 	clock        *clock.Virtual
 	disk         *region.Memory
-	plant        func(region.FS) region.FS // puts a planted bug before the disk, or nil
-	eager        bool                      // planted: progress is saved before what it stands for
+	plant        func(*region.Memory) region.FS // puts a planted bug before the disk, or nil
+	eager        bool                           // planted: progress is saved before what it stands for
 	s            *store.Store
 	depth        int // power cuts that led here
 	clones       *atomic.Int64
@@ -118,6 +118,7 @@ func (w *workload) options() store.Options {
 	}
 	opts.MaxMessageSize = 6 << 10
 	opts.CommitLogFileSize, opts.ConsumeQueueFileSize = 71<<10, 20*w.unitsPerFile
+	opts.MaxHashSlotNum, opts.MaxIndexNum = 16, 8*w.unitsPerFile
 	return opts
 }
 
@@ -230,9 +231,12 @@ func (w *workload) step() error {
 		return w.deliver()
 	case n < 74:
 		return w.saveProgress()
-	case n < 80:
+	case n < 78:
 		w.s.AheadStep()
 		return nil
+	case n < 82:
+		w.s.IndexStep()
+		return w.s.Stats().IndexError
 	case n < 94:
 		return w.aside(w.commit)
 	case n < 97:
@@ -267,11 +271,17 @@ func (w *workload) record(topic string) message.Record {
 	if w.rng.IntN(8) == 0 {
 		size = w.rng.IntN(6 << 10)
 	}
-	body := fmt.Appendf(nil, "%d-%d-", len(w.puts), w.rng.Uint32())
+	body := fmt.Appendf(nil, "%d-%d.", len(w.puts), w.rng.Uint32())
 	body = append(body, bytes.Repeat([]byte{'a' + byte(w.rng.IntN(26))}, size)...)
 	rec := *record(0)
 	rec.Topic, rec.QueueID, rec.Body = topic, int32(w.rng.IntN(2)), body[:min(len(body), 6<<10)]
+	rec.Properties = message.PropertyAppend(rec.Properties, message.PropertyUniqKey, uniqKey(rec.Body))
 	return rec
+}
+
+// uniqKey is the beginning of a body, which no other has.
+func uniqKey(body []byte) string {
+	return string(body[:bytes.IndexByte(body, '.')])
 }
 
 func (w *workload) put() error { return w.putTo([]string{"A", "B"}[w.rng.IntN(2)]) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -31,6 +32,9 @@ func (w *workload) verify() error {
 		w.deleting = ""
 	}
 	if err := w.verifyQueues(); err != nil {
+		return err
+	}
+	if err := w.verifyIndex(); err != nil {
 		return err
 	}
 	if err := w.verifyProgress(); err != nil {
@@ -109,6 +113,22 @@ func (w *workload) verifyQueues() error {
 				return fmt.Errorf("queue %s/%d is [%d, %d), want [0, %d)", topic, q.QueueID(), q.Min(), q.Max(), n)
 			}
 		}
+	}
+	return nil
+}
+
+// verifyIndex wants every record to be found by its key, once.
+func (w *workload) verifyIndex() error {
+	w.s.IndexStep()
+	if err := w.s.Stats().IndexError; err != nil {
+		return err
+	}
+	for i, p := range w.puts {
+		res := w.s.Query(store.KeyQuery{Topic: p.topic, Key: uniqKey(p.body), MaxNum: 10, End: math.MaxInt64})
+		if len(res.Records) != 1 || !bytes.Contains(res.Records[0].Bytes, p.body) {
+			return fmt.Errorf("record %d at %d is found %d times by its key", i, p.at, len(res.Records))
+		}
+		res.Release()
 	}
 	return nil
 }

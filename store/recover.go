@@ -105,34 +105,31 @@ func (s *Store) planRecovery() (*recovery, int64, error) {
 	}
 	f := s.log.file(max(r.sound-1, 0))
 	if f != nil && r.sound == s.meta.End && s.meta.Units >= 0 {
-		queues, units, err := s.countBelow(r.sound)
+		found, err := s.countBelow(r.sound)
 		if err != nil {
 			return nil, 0, err
 		}
-		if queues == s.meta.Queues && units == s.meta.Units {
+		if s.meta.complete(found) {
 			r.dispatch = r.sound
 			return r, f.start, nil
 		}
-		s.opts.Log.WithFields(logrus.Fields{"queues": queues, "units": units, "wantQueues": s.meta.Queues, "wantUnits": s.meta.Units}).
+		s.opts.Log.WithFields(logrus.Fields{"found": found, "want": s.meta.census}).
 			Warn("the ConsumeQueues are not complete, they are rebuilt from the CommitLog")
 	}
 	r.rebuild = true
 	return r, s.log.min(), nil
 }
 
-// countBelow is countUnits of queues that were just loaded.
-func (s *Store) countBelow(end int64) (queues int, units int64, err error) {
+// countBelow is count for queues that were just loaded.
+func (s *Store) countBelow(end int64) (c census, err error) {
 	for _, q := range s.queues.all() {
 		n, err := q.below(q.Max(), end)
 		if err != nil {
-			return 0, 0, err
+			return c, err
 		}
-		if n > 0 {
-			queues++
-			units += n
-		}
+		c.add(q, n)
 	}
-	return queues, units, nil
+	return c, nil
 }
 
 // trimQueues drops what cannot be trusted and is dispatched again: after a power cut, units

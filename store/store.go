@@ -194,8 +194,9 @@ func (s *Store) DeleteTopic(topic string) error {
 	s.meta.Deleted[topic] = s.log.end.Load()
 	for _, q := range s.queues.of(topic) {
 		if q.counted > 0 {
-			s.meta.Units -= q.counted
 			s.meta.Queues--
+			s.meta.Units -= q.counted
+			s.meta.Heads -= q.first()
 		}
 	}
 	if err := s.saveMeta(); err != nil {

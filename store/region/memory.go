@@ -169,18 +169,34 @@ func (v move) apply(names map[string]*memoryFile) {
 
 // WriteFile implements FS by the steps of the real one, each of which the power can cut off.
 func (m *Memory) WriteFile(name string, data []byte) error {
-	staged := name + ".tmp"
-	f := &memoryFile{fs: m, b: append([]byte(nil), data...)}
-	m.mu.Lock()
-	m.put(staged, f)
-	m.mu.Unlock()
+	f := m.stage(name, data)
 	if err := f.Sync(0, len(data)); err != nil {
 		return err
 	}
+	return m.commit(name, f)
+}
+
+// WriteFileUnsynced is WriteFile without the sync of the contents, a mistake that tests of
+// power cuts plant to see that they notice it.
+func (m *Memory) WriteFileUnsynced(name string, data []byte) error {
+	return m.commit(name, m.stage(name, data))
+}
+
+func staged(name string) string { return name + ".tmp" }
+
+func (m *Memory) stage(name string, data []byte) *memoryFile {
 	m.mu.Lock()
-	delete(m.names, staged)
+	defer m.mu.Unlock()
+	f := &memoryFile{fs: m, b: append([]byte(nil), data...)}
+	m.put(staged(name), f)
+	return f
+}
+
+func (m *Memory) commit(name string, f *memoryFile) error {
+	m.mu.Lock()
+	delete(m.names, staged(name))
 	m.names[name] = f
-	m.moves = append(m.moves, move{name: name, from: staged, file: f})
+	m.moves = append(m.moves, move{name: name, from: staged(name), file: f})
 	m.mu.Unlock()
 	return m.SyncDir(path.Dir(name))
 }
