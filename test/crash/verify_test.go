@@ -75,6 +75,9 @@ func (h *history) verify(t *testing.T) {
 			t.Errorf("%q was sent once and is there %d times", id, n)
 		}
 	}
+	if h.target.Kind == peer.Ours {
+		h.verifySources(t, l)
+	}
 }
 
 // verifyPlaces checks that what was acknowledged or read at an offset is still there.
@@ -93,6 +96,21 @@ func (h *history) verifyPlaces(t *testing.T, l left) {
 	}
 	if moved > 0 {
 		t.Errorf("%d messages are not where they were acknowledged or read", moved)
+	}
+}
+
+// verifySources checks that no delayed message was delivered twice.
+func (h *history) verifySources(t *testing.T, l left) {
+	t.Helper()
+	records, copies := 0, 0
+	for _, n := range l.sources {
+		if n > 1 {
+			records++
+			copies += n - 1
+		}
+	}
+	if copies > 0 {
+		t.Errorf("%d delayed messages were delivered more than once, %d copies too many", records, copies)
 	}
 }
 
