@@ -25,6 +25,7 @@ type Record struct {
 	QueueOffset     int64 // units, not bytes
 	CommitLogOffset int64 // bytes
 	StoreTimestamp  int64 // ms, taken inside the append lock
+	TagsCode        int64 // of its queue unit
 }
 
 // View is a stored record read in place. Its slices alias the bytes it was parsed

@@ -29,7 +29,12 @@ func derivedTopic(topic string) bool {
 
 // validName tells whether a topic can name a directory, and only one of its own.
 func validName(topic string) bool {
-	return topic != "" && topic != "." && topic != ".." && !strings.ContainsAny(topic, "/\\\x00")
+	for i := range len(topic) {
+		if c := topic[i]; c == '/' || c == '\\' || c == 0 {
+			return false
+		}
+	}
+	return topic != "" && topic != "." && topic != ".."
 }
 
 // indexed tells whether a record has a place in a queue: prepared and rolled-back records of
@@ -50,7 +55,7 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 		return PutResult{Status: MessageIllegal}, false
 	}
 	queue := s.queues.findOrCreate(rec.Topic, rec.QueueID)
-	tagsCode := s.opts.TagsCode(rec.Topic, rec.Properties)
+	rec.TagsCode = s.opts.TagsCode(rec.Topic, rec.Properties)
 
 	s.mu.Lock()
 	queue, buf, at, status := s.begin(queue, size, 1)
@@ -58,7 +63,7 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 		s.mu.Unlock()
 		return PutResult{Status: status}, false
 	}
-	unit := s.append(buf, at, rec, queue, tagsCode)
+	unit := s.append(buf, at, rec, queue)
 	result := resultOf(rec, unit.Size)
 	s.publish(queue, rec, unit)
 	if s.opts.SyncFlush {
@@ -68,7 +73,7 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	s.mu.Unlock()
 	s.index.offer(s.published.Load())
 	s.wakeFlush()
-	s.arrived(queue, rec, tagsCode)
+	s.arrived(queue, rec)
 	return result, false
 }
 
@@ -81,6 +86,7 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 			return PutResult{Status: status}, false
 		}
 		s.fillHost(&recs[i])
+		recs[i].TagsCode = s.opts.TagsCode(recs[i].Topic, recs[i].Properties)
 		total += message.EncodedLen(&recs[i])
 		bodies += len(recs[i].Body)
 		if recs[i].Topic != recs[0].Topic || recs[i].QueueID != recs[0].QueueID || !indexed(recs[i].SysFlag) {
@@ -101,7 +107,7 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 	var result PutResult
 	for i := range recs {
 		rec := &recs[i]
-		unit := s.append(buf, at, rec, queue, s.opts.TagsCode(rec.Topic, rec.Properties))
+		unit := s.append(buf, at, rec, queue)
 		s.publish(queue, rec, unit)
 		buf, at = buf[unit.Size:], at+int64(unit.Size)
 		if i == 0 {
@@ -116,7 +122,7 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 	s.index.offer(s.published.Load())
 	s.wakeFlush()
 	for i := range recs {
-		s.arrived(queue, &recs[i], s.opts.TagsCode(recs[i].Topic, recs[i].Properties))
+		s.arrived(queue, &recs[i])
 	}
 	return result, false
 }
@@ -143,7 +149,7 @@ func (s *Store) fillHost(rec *message.Record) {
 }
 
 // begin makes room for n records of size bytes together, in the log and in their queue, so
-// that nothing can fail after it. A queue deleted meanwhile is replaced. Caller holds mu.
+// that nothing can fail after it, and takes the instant at which they are stored. A queue deleted meanwhile is replaced. Caller holds mu.
 func (s *Store) begin(queue *ConsumeQueue, size, n int) (*ConsumeQueue, []byte, int64, Status) {
 	if s.closed || s.broken.Load() != nil {
 		return nil, nil, 0, ServiceNotAvailable
@@ -163,12 +169,12 @@ func (s *Store) begin(queue *ConsumeQueue, size, n int) (*ConsumeQueue, []byte, 
 		return nil, nil, 0, CreateMappedFileFailed
 	}
 	s.failing = false
+	s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMillis())
 	return queue, buf, at, PutOK
 }
 
 // append encodes one record at the log's end. Caller holds mu.
-func (s *Store) append(buf []byte, at int64, rec *message.Record, queue *ConsumeQueue, tagsCode int64) Unit {
-	s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMillis())
+func (s *Store) append(buf []byte, at int64, rec *message.Record, queue *ConsumeQueue) Unit {
 	rec.StoreTimestamp, rec.CommitLogOffset, rec.QueueOffset = s.lastStamp, at, 0
 	if indexed(rec.SysFlag) {
 		rec.QueueOffset = queue.next
@@ -178,7 +184,7 @@ func (s *Store) append(buf []byte, at int64, rec *message.Record, queue *Consume
 	s.log.end.Store(at + int64(size))
 	s.puts.Add(1)
 	s.putSize.Add(int64(size))
-	return Unit{CommitLogOffset: at, Size: int32(size), TagsCode: tagsCode}
+	return Unit{CommitLogOffset: at, Size: int32(size), TagsCode: rec.TagsCode}
 }
 
 // publish makes a record readable, or hands it to the group commit. The log's end is past
@@ -198,9 +204,9 @@ func (s *Store) publish(queue *ConsumeQueue, rec *message.Record, unit Unit) {
 	s.published.Store(unit.CommitLogOffset + int64(unit.Size))
 }
 
-func (s *Store) arrived(queue *ConsumeQueue, rec *message.Record, tagsCode int64) {
+func (s *Store) arrived(queue *ConsumeQueue, rec *message.Record) {
 	if indexed(rec.SysFlag) {
-		s.notify(queue, rec.QueueOffset, tagsCode)
+		s.notify(queue, rec.QueueOffset, rec.TagsCode)
 	}
 }
 
