@@ -84,7 +84,9 @@ func (b *Broker) openStore() (err error) {
 		Dir: c.StorePathRootDir, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
 		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
-		Clock: b.opts.Store, TagsCode: schedule.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
+		MessageIndexDisabled: !c.MessageIndexEnable, MaxHashSlotNum: int(c.MaxHashSlotNum), MaxIndexNum: int(c.MaxIndexNum),
+		MaxMsgsNumBatch: int(c.MaxMsgsNumBatch),
+		Clock:           b.opts.Store, TagsCode: schedule.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
 	})
 	return err
 }
@@ -137,6 +139,9 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	o.Health.Register("store", b.checkStore)
+	if err := b.watchIndex(); err != nil {
+		return err
+	}
 	b.router = remoting.NewRouter(b.routes(), remoting.RouterOptions{Log: o.Log})
 	return nil
 }

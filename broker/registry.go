@@ -43,6 +43,7 @@ func (b *Broker) routes() []remoting.Route {
 			BrokerName: c.BrokerName, Clients: b.clients, Offsets: b.offsets, Topics: b.topics, Store: b.store, Stats: b.stats,
 		}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
+		(&processor.Query{Index: b.store, DefaultMaxNum: int(c.DefaultQueryMaxNum), Differences: o.Differences}).Routes(),
 		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{

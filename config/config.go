@@ -33,6 +33,12 @@ type Config struct {
 	MappedFileSizeCommitLog    int64  `key:"mappedFileSizeCommitLog" default:"67108864" min:"1" doc:"bytes; an existing store keeps its own"`
 	MappedFileSizeConsumeQueue int64  `key:"mappedFileSizeConsumeQueue" default:"600000" min:"1" doc:"bytes; an existing store keeps its own"`
 
+	MessageIndexEnable bool  `key:"messageIndexEnable" default:"true" doc:"find messages by key; false: nothing more is indexed"`
+	MaxHashSlotNum     int64 `key:"maxHashSlotNum" default:"500000" min:"1" max:"100000000" doc:"slots of an index file; an existing store keeps its own"`
+	MaxIndexNum        int64 `key:"maxIndexNum" default:"2000000" min:"2" max:"80000000" doc:"keys of an index file; an existing store keeps its own"`
+	MaxMsgsNumBatch    int64 `key:"maxMsgsNumBatch" default:"64" min:"1" max:"100000" doc:"messages of one query by key at most"`
+	DefaultQueryMaxNum int64 `key:"defaultQueryMaxNum" default:"32" min:"1" max:"100000" doc:"messages of a query by unique key at most"`
+
 	LongPollingEnable                 bool  `key:"longPollingEnable" default:"true" doc:"hold pulls that find nothing as long as they ask"`
 	ShortPollingTimeMills             int64 `key:"shortPollingTimeMills" default:"1000" min:"1" doc:"ms such a pull is held otherwise"`
 	MaxTransferBytesOnMessageInMemory int64 `key:"maxTransferBytesOnMessageInMemory" default:"262144" min:"1" doc:"bytes of one pull of recent messages"`

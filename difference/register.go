@@ -22,6 +22,7 @@ const (
 	DelayedCopiesRecognised
 	OffsetsWithinTheData
 	PendingTimersRefused
+	QueryComparesKeys
 	count
 )
 
@@ -45,4 +46,5 @@ var register = [count]Difference{
 	PendingTimersRefused:     {Name: "pending-timers-refused", Real: "a broker without timers opens a store in which any-time delayed messages wait, and never delivers them", Ours: "the store is refused with their number and left as it was, unless timerWheelEnable=false says that they may be left undelivered; this server has no timers yet", Fixed: true},
 	DelayOwnDueTime:          {Name: "delay-own-due-time", Real: "a lowered level delivers its backlog at once, a removed one never, and what is due waits behind what was queued under a longer delay", Ours: "every pending message keeps its own due instant, wherever in its queue it lies", Fixed: true},
 	DelayedCopiesRecognised:  {Name: "delayed-copies-recognised", Real: "after a crash the delayed messages of the last ten seconds are delivered again", Ours: "copies name their source, are recognised in the log and not made again", Fixed: true},
+	QueryComparesKeys:        {Name: "query-compares-keys", Real: "a query by key returns whatever has the same 32-bit hash, and such messages count towards its limit", Ours: "only messages with the very key, and one that has it twice comes once", Fixed: true},
 }

@@ -141,6 +141,10 @@ type QueryMessageRequest struct {
 	MaxNum         int32
 	BeginTimestamp int64 // ms
 	EndTimestamp   int64 // ms
+	// IndexType is K for one of KEYS, U for a unique key, T for tags; old clients send none
+	// and mean K or U.
+	IndexType string
+	UniqueKey bool // the client's own mark for a look-up by unique key
 }
 
 // Decode reads the header.
@@ -149,6 +153,7 @@ func (h *QueryMessageRequest) Decode(fields *Fields) error {
 	*h = QueryMessageRequest{
 		Topic: r.text("topic"), Key: r.text("key"), MaxNum: r.int32("maxNum"),
 		BeginTimestamp: r.int64("beginTimestamp"), EndTimestamp: r.int64("endTimestamp"),
+		IndexType: r.optText("indexType"), UniqueKey: r.optText("_UNIQUE_KEY_QUERY") == "true",
 	}
 	return r.err()
 }
@@ -160,4 +165,8 @@ func (h *QueryMessageRequest) Encode(w *ExtWriter) {
 	w.Int("maxNum", int64(h.MaxNum))
 	w.Int("beginTimestamp", h.BeginTimestamp)
 	w.Int("endTimestamp", h.EndTimestamp)
+	w.optString("indexType", h.IndexType)
+	if h.UniqueKey {
+		w.String("_UNIQUE_KEY_QUERY", "true")
+	}
 }

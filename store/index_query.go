@@ -21,6 +21,8 @@ type KeyResult struct {
 	Records []Slice
 	// LastTimestamp (ms) and LastOffset (of the log) are of the newest record that has keys.
 	LastTimestamp, LastOffset int64
+	// Foreign counts records left out because only the hash of a key is the same.
+	Foreign int
 }
 
 // Release lets go of all records.
@@ -44,7 +46,7 @@ func (s *Store) Query(q KeyQuery) KeyResult {
 		}
 	}
 	slices.Reverse(search.records)
-	return KeyResult{Records: search.records, LastTimestamp: lastTimestamp, LastOffset: lastOffset}
+	return KeyResult{Records: search.records, LastTimestamp: lastTimestamp, LastOffset: lastOffset, Foreign: search.foreign}
 }
 
 // hash is the index's hash of the key.
@@ -58,7 +60,7 @@ func (q *KeyQuery) hash() uint32 {
 
 // has tells whether a record is what is asked for: other keys may have the same hash.
 func (q *KeyQuery) has(v *message.View) bool {
-	if string(v.Topic) != q.Topic || v.StoreTimestamp < q.Begin || v.StoreTimestamp > q.End {
+	if string(v.Topic) != q.Topic {
 		return false
 	}
 	keys := message.PropertyIndexKeys(v.Properties)
@@ -84,6 +86,7 @@ type keySearch struct {
 	limit   int
 	records []Slice // newest first
 	last    int64   // log offset of the last one
+	foreign int     // records that have another key
 }
 
 // in looks into one file and tells whether an older one may hold more.
@@ -117,7 +120,11 @@ func (k *keySearch) take(offset int64) {
 		return
 	}
 	v, err := message.Parse(record.Bytes)
-	if err != nil || !k.q.has(&v) {
+	has := err == nil && k.q.has(&v)
+	if !has {
+		k.foreign++
+	}
+	if !has || v.StoreTimestamp < k.q.Begin || v.StoreTimestamp > k.q.End {
 		record.Release()
 		return
 	}

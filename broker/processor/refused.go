@@ -10,7 +10,6 @@ import (
 const (
 	noPop          = "pop consumption is not supported yet, consume by pull or push"
 	noTransactions = "transactional messages are not supported yet"
-	noIndex        = "the message index is not built yet, view a message by its offset id"
 	noRelay        = "calls relayed to a client are not supported yet"
 	noReplyCalls   = "request-reply is not supported yet"
 	noReplicas     = "there are no replicas to serve"
@@ -32,7 +31,6 @@ type refusal struct {
 // refusals say in words why a known code is not served, where an unknown one is only
 // "not supported". Codes without a handler in RocketMQ are not listed.
 var refusals = []refusal{
-	{12, "QUERY_MESSAGE", remoting.SystemError, noIndex, "3.0"},
 	{25, "UPDATE_BROKER_CONFIG", 0, "the configuration is read at the start only", "3.0"},
 	{37, "END_TRANSACTION", remoting.SystemError, noTransactions, "3.0"},
 	{43, "GET_ALL_CONSUMER_OFFSET", 0, noReplicas, "3.0"},
@@ -98,20 +96,5 @@ func (r refusal) handler() remoting.Handler {
 		refused.Code = remoting.RequestCodeNotSupported
 		refused.Remark = fmt.Sprintf("request type %d %s is refused: %s", r.code, r.name, r.reason)
 	}
-	if r.code == remoting.QueryMessage {
-		return refuseQuery(refused)
-	}
 	return func(*remoting.Exchange) error { return refused }
-}
-
-// refuseQuery names a field that is missing before it says that nothing is indexed: a client
-// with wrong field names must not look for its fault in the index.
-func refuseQuery(refused *remoting.Error) remoting.Handler {
-	return func(ex *remoting.Exchange) error {
-		var req remoting.QueryMessageRequest
-		if err := req.Decode(&ex.Req.Ext); err != nil {
-			return err
-		}
-		return refused
-	}
 }

@@ -19,14 +19,6 @@ func TestRefusedCodesSayWhy(t *testing.T) {
 		var ex remoting.Exchange
 		ex.Begin(&conn{})
 		ex.Req.Code = route.Code
-		// What QUERY_MESSAGE requires; the others do not look.
-		fields := ext{"topic": "T", "key": "k", "maxNum": "1", "beginTimestamp": "0", "endTimestamp": "1"}
-		for key, value := range fields {
-			ex.Req.Ext.Set(key, value)
-		}
-		for _, name := range []string{"topic", "key", "maxNum", "beginTimestamp", "endTimestamp"} {
-			ex.Req.Ext.Set(name, "1")
-		}
 		router.Serve(&ex)
 		if ex.Reply.Code == remoting.Success {
 			t.Errorf("%s succeeds", route.Name)

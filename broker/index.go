@@ -1,0 +1,35 @@
+package broker
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// indexFarBehind is from where on queries by key do not see all that is stored, bytes.
+const indexFarBehind = 64 << 20
+
+// watchIndex shows how far the index follows the log, unless it is switched off.
+func (b *Broker) watchIndex() error {
+	if !b.opts.Config.MessageIndexEnable {
+		return nil
+	}
+	b.opts.Health.Register("index", b.checkIndex)
+	return b.opts.Metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "wheelmq_index_behind_bytes", Help: "Bytes of the log whose messages are not found by key yet.",
+	}, func() float64 { return float64(b.store.Stats().IndexBehind) }))
+}
+
+func (b *Broker) checkIndex() health.Result {
+	switch stats := b.store.Stats(); {
+	case stats.IndexError != nil:
+		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
+			"%v; the last %d bytes of the log are not found by key", stats.IndexError, stats.IndexBehind)}
+	case stats.IndexBehind > indexFarBehind:
+		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
+			"the index is being built, the last %d bytes of the log are not found by key yet", stats.IndexBehind)}
+	}
+	return health.Result{State: health.Up}
+}
