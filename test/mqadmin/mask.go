@@ -61,6 +61,11 @@ func topicSet(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+var indexKeyOffset = regexp.MustCompile(`(?m)@\d+$`)
+
+// maskIndexKey hides the log offset at the end of an index key.
+func maskIndexKey(text string) string { return indexKeyOffset.ReplaceAllString(text, "@<n>") }
+
 // maskRows replaces every number below the title line: load and traffic.
 func maskRows(text string) string {
 	title, rows, found := strings.Cut(text, "\n")

@@ -21,7 +21,7 @@ var transcripts = flag.String("transcripts", "", "directory for the masked answe
 // look at what earlier ones made.
 type step struct {
 	name string
-	// args follow mqadmin; NAMESRV, BROKER, OFFSETID and NOWHERE are filled in.
+	// args follow mqadmin; NAMESRV, BROKER, OFFSETID, NOWHERE and UNIQUEID are filled in.
 	args string
 	// shape removes more than mask does; nil keeps everything.
 	shape func(string) string
@@ -58,6 +58,17 @@ var steps = []step{
 
 	{"queryMsgById", "queryMsgById -n NAMESRV -t AT_Broker -i OFFSETID", nil},
 	{"queryMsgById-nowhere", "queryMsgById -n NAMESRV -t AT_Broker -i NOWHERE", nil},
+	{"queryMsgById-unique", "queryMsgById -n NAMESRV -t AT_Broker -i UNIQUEID", nil},
+	{"queryMsgByUniqueKey", "queryMsgByUniqueKey -n NAMESRV -t AT_Broker -i UNIQUEID", nil},
+	{"queryMsgByUniqueKey-unknown", "queryMsgByUniqueKey -n NAMESRV -t AT_Broker -i 7F0000010001000000000000000000FF", nil},
+	{"queryMsgByKey", "queryMsgByKey -n NAMESRV -t AT_Broker -k viewKey", maskIndexKey},
+	{"queryMsgByKey-sent", "queryMsgByKey -n NAMESRV -t AT_Broker -k adminKey -m 1", maskIndexKey},
+	{"queryMsgByKey-unicode", "queryMsgByKey -n NAMESRV -t AT_Delay -k 键", maskIndexKey},
+	{"queryMsgByKey-tags", "queryMsgByKey -n NAMESRV -t AT_Broker -k viewTag -p T", maskIndexKey},
+	{"queryMsgByKey-unknown", "queryMsgByKey -n NAMESRV -t AT_Broker -k none-such", nil},
+	{"queryMsgByKey-too-early", "queryMsgByKey -n NAMESRV -t AT_Broker -k viewKey -e 1000000000000", nil},
+	{"queryMsgByKey-other-topic", "queryMsgByKey -n NAMESRV -t AT_Cluster -k viewKey", nil},
+	{"queryMsgTraceById-no-topic", "queryMsgTraceById -n NAMESRV -i UNIQUEID", nil},
 
 	{"consumeMessage", "consumeMessage -n NAMESRV -t AT_Broker -c 2", nil},
 	{"consumeMessage-queue", "consumeMessage -n NAMESRV -t AT_Delay -b broker-a -i 1 -o 0 -c 2", nil},
@@ -80,6 +91,9 @@ var steps = []step{
 	{"brokerStatus", "brokerStatus -n NAMESRV -b BROKER", maskStatus},
 	{"brokerStatus-cluster", "brokerStatus -n NAMESRV -c DefaultCluster", maskStatus},
 }
+
+// uniqueID is the client's id of the message that the queries are for.
+const uniqueID = "7F000001000100000000000000000001"
 
 // TestCommands runs every step and compares the masked output, standard error
 // included, with testdata/<step>.txt, which is what the real broker's mqadmin
@@ -109,9 +123,9 @@ func TestCommands(t *testing.T) {
 				send(t, target, "AT_Delay", "DELAY\x0118\x02", "waits for two hours")
 			}
 			if s.name == "queryMsgById" {
-				id := send(t, target, "AT_Broker", "UNIQ_KEY\x017F000001000100000000000000000001\x02KEYS\x01viewKey\x02TAGS\x01viewTag\x02", "look at me")
+				id := send(t, target, "AT_Broker", "UNIQ_KEY\x01"+uniqueID+"\x02KEYS\x01viewKey\x02TAGS\x01viewTag\x02", "look at me")
 				values = strings.NewReplacer("NAMESRV", target.NameServerAddr, "BROKER", target.BrokerAddr,
-					"OFFSETID", id, "NOWHERE", id[:16]+"00000000FFFFFFFF")
+					"OFFSETID", id, "NOWHERE", id[:16]+"00000000FFFFFFFF", "UNIQUEID", uniqueID)
 			}
 			runStep(t, target, admin, s, values)
 		})

@@ -2,9 +2,13 @@ package com.github.wheelmq.clienttest;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Random;
+import java.util.stream.Collectors;
+import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
@@ -86,6 +90,49 @@ final class ContentScenarios {
 
         String nowhere = result.getOffsetMsgId().substring(0, 16) + "00000000FFFFFFF0";
         Check.fails(Exception.class, "view of an id that points nowhere", () -> lab.admin().viewMessage(topic, nowhere));
+    }
+
+    /** Messages by their keys and by the client's id, with the calls that applications use. */
+    static void queryByKey(Lab lab) throws Exception {
+        String topic = lab.topic("T", 2);
+        DefaultMQProducer producer = lab.producer();
+        long begin = System.currentTimeMillis() - 1_000;
+        SendResult first = sendKeyed(producer, topic, "first", "order-1 customer-7");
+        SendResult second = sendKeyed(producer, topic, "second", "order-2 customer-7");
+        long end = System.currentTimeMillis() + 60_000;
+        // The real broker builds its index a little later.
+        Lab.await("both messages are found", () -> bodies(producer, topic, "customer-7", begin, end).equals("first second"));
+        Check.equal("first", bodies(producer, topic, "order-1", begin, end), "by one of two keys");
+        Check.equal("nothing: 208", bodies(producer, topic, "order-3", begin, end), "by a key that no message has");
+        Check.equal("nothing: 208", bodies(producer, topic, "order-1", 1, 2), "at another time");
+        Check.equal("nothing: 208", bodies(producer, topic, "customer", begin, end), "by the beginning of a key");
+
+        QueryResult found = lab.admin().queryMessage(topic, "order-2", 32, begin, end);
+        Check.equal(1, found.getMessageList().size(), "messages for the admin tool");
+        Check.that(found.getIndexLastUpdateTimestamp() >= begin, "the index ends at %d", found.getIndexLastUpdateTimestamp());
+        Check.equal("second", Lab.text(producer.viewMessage(topic, second.getMsgId())), "by the client's id");
+        Check.equal("first", Lab.text(lab.admin().viewMessage(topic, first.getMsgId())), "by the client's id, with the admin tool");
+        Check.equal("first", Lab.text(lab.admin().queryMessage("DefaultCluster", topic, first.getMsgId())), "in the cluster");
+        MQClientException none = Check.fails(MQClientException.class, "an id that no message has",
+            () -> producer.viewMessage(topic, "7F0000010001000000000000000000FF"));
+        Check.equal(ResponseCode.NO_MESSAGE, none.getResponseCode(), "answer to an id that no message has");
+    }
+
+    private static SendResult sendKeyed(DefaultMQProducer producer, String topic, String body, String keys) throws Exception {
+        Message message = Lab.message(topic, "Q", body);
+        message.setKeys(keys);
+        return Lab.sent(producer.send(message));
+    }
+
+    private static String bodies(DefaultMQProducer producer, String topic, String key, long begin, long end) {
+        try {
+            return producer.queryMessage(topic, key, 32, begin, end).getMessageList().stream()
+                .sorted(Comparator.comparingLong(MessageExt::getCommitLogOffset)).map(Lab::text).collect(Collectors.joining(" "));
+        } catch (MQClientException e) {
+            return "nothing: " + e.getResponseCode();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static MessageExt receiveOne(Lab lab, String topic) throws Exception {

@@ -54,6 +54,7 @@ public final class Main {
         SHARED.put("content-compressed", ContentScenarios::compressed);
         SHARED.put("content-unicode", ContentScenarios::unicode);
         SHARED.put("view-by-id", ContentScenarios::viewById);
+        SHARED.put("query-by-key", ContentScenarios::queryByKey);
         SHARED.put("delay-none", DelayScenarios::noDelay);
         SHARED.put("delay-queue-and-order", DelayScenarios::queueAndOrder);
 
