@@ -119,6 +119,10 @@ func (h *history) round(t *testing.T) {
 		h.codes += w.codes
 	}
 	h.rounds++
+	if h.target.Kind == peer.Ours && h.rng.IntN(3) == 0 {
+		// A recovery may be cut off as well.
+		h.target.KillWhileStarting(time.Duration(h.rng.IntN(150)) * time.Millisecond)
+	}
 	h.target.Launch()
 	h.offsets(t, workers[0])
 }

@@ -56,13 +56,14 @@ func (h *history) missing(l left) (n int, example sent) {
 // verify waits for the delayed messages and compares what is there with what was acknowledged.
 func (h *history) verify(t *testing.T) {
 	t.Helper()
-	l := h.drain(t)
-	for deadline := time.Now().Add(longest + wire.Timeout); time.Now().Before(deadline); l = h.drain(t) {
-		// Those that nobody acknowledged are delivered by then, too.
-		if n, _ := h.missing(l); n == 0 && time.Since(h.killed) > longest+time.Second {
+	// Those that nobody acknowledged are delivered by then, too.
+	time.Sleep(time.Until(h.killed.Add(longest + time.Second)))
+	var l left
+	for deadline := time.Now().Add(wire.Timeout); ; time.Sleep(100 * time.Millisecond) {
+		l = h.drain(t)
+		if n, _ := h.missing(l); n == 0 || time.Now().After(deadline) {
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	t.Logf("%v; %d messages are in the topic, %d of them delayed copies; %d log files", h, len(l.at), len(l.sources), h.logFiles(t))
 	h.wantSomething(t, l)

@@ -78,9 +78,8 @@ func newWheelMQ(dir string, conf map[string]string) (*wheelmq, error) {
 	return w, err
 }
 
-func (w *wheelmq) launch(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
+// start runs the process and does not wait.
+func (w *wheelmq) start() (err error) {
 	args := []string{
 		"serve",
 		"--listen-port", strconv.Itoa(w.listenPort),
@@ -95,7 +94,13 @@ func (w *wheelmq) launch(ctx context.Context) (err error) {
 	cmd := exec.Command(w.bin, args...)
 	cmd.Dir = w.dir
 	w.proc, err = startProcess("wheelmq", cmd, readyMark)
-	if err != nil {
+	return err
+}
+
+func (w *wheelmq) launch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := w.start(); err != nil {
 		return err
 	}
 	select {

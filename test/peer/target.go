@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // targetEnv selects the server that StartTarget starts.
@@ -164,6 +165,21 @@ func (t *Target) Kill() {
 	t.tb.Helper()
 	t.up = false
 	t.server.kill()
+}
+
+// KillWhileStarting starts WheelMQ on its old store and kills it after a while, whether it is
+// up by then or not. The real RocketMQ starts so slowly that it means nothing there.
+func (t *Target) KillWhileStarting(after time.Duration) {
+	t.tb.Helper()
+	w, ours := t.server.(*wheelmq)
+	if !ours {
+		t.tb.Fatal("peer: only WheelMQ is killed while it starts")
+	}
+	if err := w.start(); err != nil {
+		t.tb.Fatal(err)
+	}
+	time.Sleep(after)
+	w.kill()
 }
 
 // PIDs are the processes of the server: one for WheelMQ, broker and name server
