@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/wheelmq/wheelmq/durable"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
@@ -15,7 +17,9 @@ type kvFile struct {
 	ConfigTable map[string]map[string]string `json:"configTable"`
 }
 
-func (c *kvConfig) open(path string) error {
+// open reads the file. A damaged one is put aside as .damaged and does not keep the name server
+// from starting: the configuration is empty then.
+func (c *kvConfig) open(path string, log logrus.FieldLogger) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.path = path
@@ -28,7 +32,11 @@ func (c *kvConfig) open(path string) error {
 	}
 	var file kvFile
 	if err := fastjson.Unmarshal(text, &file); err != nil {
-		return fmt.Errorf("read KV configuration %s: %w", path, err)
+		log.WithError(err).WithField("file", path).Error("the KV configuration cannot be read: it is put aside, and the name server starts without")
+		if err := os.Rename(path, path+".damaged"); err != nil {
+			return fmt.Errorf("put the damaged KV configuration aside: %w", err)
+		}
+		return nil
 	}
 	if file.ConfigTable != nil {
 		c.table = file.ConfigTable

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -301,6 +302,17 @@ func TestKVConfig_SurvivesRestart(t *testing.T) {
 	got := p.call(remoting.GetKVConfig, []string{"namespace", "N", "key", "gone"}, nil)
 	if got.Code != remoting.QueryNotFound || got.Remark != "No config item, Namespace: N Key: gone" {
 		t.Errorf("deleted key: %d %q", got.Code, got.Remark)
+	}
+
+	if err := os.WriteFile(path, []byte("\x00\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, "", open).dial("127.0.0.1")
+	if got := p.call(remoting.GetKVConfig, []string{"namespace", "N", "key", "k"}, nil); got.Code != remoting.QueryNotFound {
+		t.Errorf("after damage the key is answered with %d", got.Code)
+	}
+	if _, err := os.Stat(path + ".damaged"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -61,7 +61,7 @@ func New(opts Options) *Server {
 // configuration lives in memory. Call it before Start.
 func (s *Server) OpenKVConfig(path string) error {
 	s.config.set("kvConfigPath", path)
-	return s.kv.open(path)
+	return s.kv.open(path, s.opts.Log)
 }
 
 // SetTopicEnsurer sets who is asked for a group's retry topic that has no route yet. Call it
