@@ -21,6 +21,8 @@ type worker struct {
 	rec   message.Record
 	props []byte
 	idle  []*flight // to be used again
+
+	source sourceText
 }
 
 // deliver stores the copy of one pending record in its real topic, as part of a flight. A nil
@@ -73,14 +75,12 @@ func (w *worker) lost(l *level, u *store.Unit, err error) error {
 // if so. DELAY, REAL_TOPIC and REAL_QID stay on the copy, as on the real broker: consumers
 // read them.
 func (w *worker) rebuild(v *message.View, u *store.Unit) (reason string) {
-	w.props = message.PropertyCopyWithout(w.props[:0], v.Properties, isOwn)
-	w.props = appendSource(w.props, w.s.opts.Log.Epoch(), u.CommitLogOffset)
+	realTopic, queueID := w.copyProperties(v.Properties)
+	w.props = message.PropertyAppend(w.props, message.PropertySource, w.source.of(u.CommitLogOffset))
 	w.rec = message.Record{
 		Topic: message.TopicSchedule, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
 		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: w.props,
 	}
-	realTopic, _ := message.PropertyGet(v.Properties, message.PropertyRealTopic)
-	queueID, _ := message.PropertyGet(v.Properties, message.PropertyRealQueueID)
 	n, err := strconv.ParseInt(string(queueID), 10, 32)
 	if err != nil || n < 0 {
 		return fmt.Sprintf("REAL_QID is %q", queueID)
@@ -103,6 +103,24 @@ func (w *worker) rebuild(v *message.View, u *store.Unit) (reason string) {
 	return ""
 }
 
-func isOwn(name []byte) bool {
-	return string(name) == message.PropertyDueMs || string(name) == message.PropertySource
+// copyProperties makes w.props the properties of a pending record without this server's own,
+// and returns where it goes.
+func (w *worker) copyProperties(props []byte) (realTopic, queueID []byte) {
+	w.props = w.props[:0]
+	for len(props) > 0 {
+		at, end := message.PropertyBounds(props)
+		name, rest := props[:at], message.PropertyRest(props, end)
+		switch {
+		case at == 0 || string(name) == message.PropertyDueMs || string(name) == message.PropertySource:
+			props = rest
+			continue
+		case string(name) == message.PropertyRealTopic:
+			realTopic = props[at+1 : end]
+		case string(name) == message.PropertyRealQueueID:
+			queueID = props[at+1 : end]
+		}
+		w.props = append(w.props, props[:len(props)-len(rest)]...)
+		props = rest
+	}
+	return realTopic, queueID
 }

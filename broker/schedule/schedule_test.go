@@ -50,10 +50,11 @@ type lab struct {
 	known    map[string]*topic.Config // belongs to the driver
 
 	// Settings of the next open.
-	table  string // messageDelayLevel
-	sync   bool   // SYNC_FLUSH
-	window int
-	levels schedule.Levels // of table
+	table    string // messageDelayLevel
+	fileSize int    // of the log, bytes
+	sync     bool   // SYNC_FLUSH
+	window   int
+	levels   schedule.Levels // of table
 }
 
 func newLab(t testing.TB) *lab {
@@ -64,7 +65,7 @@ func newLab(t testing.TB) *lab {
 
 func newLabIn(t reporter, dir string) *lab {
 	return &lab{t: t, dir: dir, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), missing: map[string]bool{},
-		known: map[string]*topic.Config{}, table: "1s 3s 1d"}
+		known: map[string]*topic.Config{}, table: "1s 3s 1d", fileSize: 256 << 10}
 }
 
 func (l *lab) open() {
@@ -81,7 +82,7 @@ func (l *lab) open() {
 	}
 	l.store, err = store.Open(store.Options{
 		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync,
-		MaxMessageSize: 64 << 10, CommitLogFileSize: 256 << 10, ConsumeQueueFileSize: 20 * 1000,
+		MaxMessageSize: 64 << 10, CommitLogFileSize: l.fileSize, ConsumeQueueFileSize: 20 * 1000,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
 		OnArrival: func(a store.Arrival) { l.service.Arrived(a) },
 	})

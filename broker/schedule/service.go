@@ -100,7 +100,7 @@ type Service struct {
 func New(opts Options) (*Service, error) {
 	s := &Service{opts: opts, kick: make(chan struct{}, 1), stop: make(chan struct{}), blocked: make(map[int64]string)}
 	s.armedAt.Store(never)
-	s.worker.s = s
+	s.worker.s, s.worker.source = s, newSourceText(opts.Log.Epoch())
 	s.listLevels()
 	s.file = newOffsetFile(s)
 	copiesFrom := s.file.load()

@@ -10,15 +10,22 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 )
 
-// appendSource adds the identity of the record that a copy was made from: the store's epoch, the
-// record's log offset, and a generation that is 0 for delay levels.
-func appendSource(props []byte, epoch uint64, commitLogOffset int64) []byte {
-	var b [48]byte
-	id := strconv.AppendUint(b[:0], epoch, 16)
-	id = append(id, ':')
-	id = strconv.AppendInt(id, commitLogOffset, 10)
-	id = append(id, ":0"...)
-	return message.PropertyAppend(props, message.PropertySource, id)
+// sourceText writes the identities of copies: the store's epoch, the log offset of the record that
+// a copy was made from, and a generation that is 0 for delay levels.
+type sourceText struct {
+	b     []byte
+	epoch int // length of the part that all identities share
+}
+
+func newSourceText(epoch uint64) sourceText {
+	b := append(strconv.AppendUint(nil, epoch, 16), ':')
+	return sourceText{b: b, epoch: len(b)}
+}
+
+// of is the identity of a record's copy, valid until the next call.
+func (t *sourceText) of(commitLogOffset int64) []byte {
+	t.b = append(strconv.AppendInt(t.b[:t.epoch], commitLogOffset, 10), ":0"...)
+	return t.b
 }
 
 // sourceOf is the log offset of the record that a copy was made from, and false for what is no
