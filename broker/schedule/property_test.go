@@ -103,7 +103,7 @@ func (m *model) restart(rt *rapid.T) {
 // kill leaves the file of an earlier save, or none, beside the log of now.
 func (m *model) kill(rt *rapid.T) {
 	m.close()
-	m.leave(rt, m.saves[rapid.IntRange(0, 1<<20).Draw(rt, "save")%len(m.saves)])
+	m.leave(m.saves[rapid.IntRange(0, 1<<20).Draw(rt, "save")%len(m.saves)])
 	m.table = rapid.SampledFrom(tables).Draw(rt, "table")
 	m.open()
 }
@@ -119,7 +119,7 @@ func (m *model) cutPower(rt *rapid.T) {
 	disk := m.disk.PowerCut(rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)))
 	m.close()
 	m.disk = disk
-	m.leave(rt, m.saves[len(m.saves)-1])
+	m.leave(m.saves[len(m.saves)-1])
 	m.open()
 	left := map[string]int64{}
 	if err := m.store.Scan(0, func(v *message.View) error {
@@ -137,16 +137,18 @@ func (m *model) cutPower(rt *rapid.T) {
 }
 
 // leave puts an earlier save in the place of the file, or nothing.
-func (m *model) leave(rt *rapid.T, save string) {
-	for _, path := range []string{m.file(), m.file() + ".bak"} {
+func (l *lab) leave(save string) {
+	l.t.Helper()
+	for _, path := range []string{l.file(), l.file() + ".bak"} {
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-			rt.Fatal(err)
+			l.t.Fatal(err)
 		}
 	}
-	if save != "" {
-		if err := os.WriteFile(m.file(), []byte(save), 0o600); err != nil {
-			rt.Fatal(err)
-		}
+	if save == "" {
+		return
+	}
+	if err := os.WriteFile(l.file(), []byte(save), 0o600); err != nil {
+		l.t.Fatal(err)
 	}
 }
 
@@ -203,9 +205,9 @@ func (l *lab) put(topicName string, level int, body string) {
 	if _, _, err := l.appender.Put(&rec, appender.FromClient, nil); err != nil {
 		l.t.Fatal(err)
 	}
-	if l.sync {
-		l.await("the group commit", func() bool { return l.store.FlushedOffset() > rec.CommitLogOffset })
-	}
+	l.await("the group commit", func() bool {
+		return l.store.Queue([]byte(rec.Topic), rec.QueueID).Max() > rec.QueueOffset
+	})
 }
 
 func (l *lab) read(topicName string) []delivered {
@@ -261,18 +263,12 @@ func TestService_OffsetFile(t *testing.T) {
 			l.clock.Set(startMs + 1000)
 			l.await("level 1", func() bool { return l.count("T") == 5 })
 			l.close()
-			path := filepath.Join(l.dir, "config", "delayOffset.json")
 			if c.file != "keep" {
-				for file, content := range map[string]string{path: c.file, path + ".bak": c.bak} {
-					if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
-						t.Fatal(err)
-					}
-					if content == "" {
-						continue
-					}
-					if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-						t.Fatal(err)
-					}
+				l.leave(c.file)
+			}
+			if c.bak != "" {
+				if err := os.WriteFile(l.file()+".bak", []byte(c.bak), 0o600); err != nil {
+					t.Fatal(err)
 				}
 			}
 			l.clock.Set(startMs + 10_000)

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"flag"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -8,21 +9,30 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/park"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// A check has dozens of restarts. -rapid.checks on the command line wins.
+	if err := flag.Set("rapid.checks", "40"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const startMs = 1_800_000_000_000
 
@@ -48,13 +58,18 @@ type lab struct {
 	parked   atomic.Int64
 	missing  map[string]bool
 	known    map[string]*topic.Config // belongs to the driver
+	levels   schedule.Levels          // of table
+	said     *test.Hook
+	health   *health.Registry
 
 	// Settings of the next open.
-	table    string // messageDelayLevel
-	fileSize int    // of the log, bytes
-	sync     bool   // SYNC_FLUSH
+	tagsCode store.TagsCoder
+	door     schedule.Appender // nil: appender
+	park     bool              // for good; otherwise what is parked is only counted
+	table    string            // messageDelayLevel
+	fileSize int               // of the log, bytes
+	sync     bool              // SYNC_FLUSH
 	window   int
-	levels   schedule.Levels // of table
 }
 
 func newLab(t testing.TB) *lab {
@@ -65,12 +80,14 @@ func newLab(t testing.TB) *lab {
 
 func newLabIn(t reporter, dir string) *lab {
 	return &lab{t: t, dir: dir, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), missing: map[string]bool{},
-		known: map[string]*topic.Config{}, table: "1s 3s 1d", fileSize: 256 << 10}
+		known: map[string]*topic.Config{}, table: "1s 3s 1d", fileSize: 1 << 20,
+		tagsCode: schedule.TagsCode}
 }
 
 func (l *lab) open() {
 	l.t.Helper()
-	log, _ := test.NewNullLogger()
+	log, said := test.NewNullLogger()
+	l.said = said
 	levels, err := schedule.ParseLevels(l.table)
 	if err != nil {
 		l.t.Fatal(err)
@@ -81,7 +98,7 @@ func (l *lab) open() {
 		l.t.Fatal(err)
 	}
 	l.store, err = store.Open(store.Options{
-		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync,
+		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: l.tagsCode, SyncFlush: l.sync,
 		MaxMessageSize: 64 << 10, CommitLogFileSize: l.fileSize, ConsumeQueueFileSize: 20 * 1000,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
 		OnArrival: func(a store.Arrival) { l.service.Arrived(a) },
@@ -95,9 +112,11 @@ func (l *lab) open() {
 		}
 		return nil
 	}}, schedule.NewHook(schedule.HookOptions{Levels: levels, Enabled: true, Store: l.clock, Differences: differences}))
+	l.health = health.NewRegistry()
 	l.service, err = schedule.New(schedule.Options{
-		Levels: levels, Enabled: true, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l.appender,
-		Park: l, Topics: l, ConfigDir: l.dir + "/config", SaveMs: 5, Window: l.window, Wheel: log,
+		Levels: levels, Enabled: true, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l.theDoor(),
+		Park: l.theParker(log, differences), Topics: l, ConfigDir: l.dir + "/config", SaveMs: 5, Window: l.window,
+		Wheel: log, Health: l.health, Differences: differences,
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -127,6 +146,24 @@ func (l *lab) Get(name []byte) *topic.Config {
 		l.known[string(name)] = &topic.Config{TopicName: string(name)}
 	}
 	return l.known[string(name)]
+}
+
+func (l *lab) theDoor() schedule.Appender {
+	if l.door != nil {
+		return l.door
+	}
+	return l.appender
+}
+
+func (l *lab) theParker(log logrus.FieldLogger, differences *difference.Set) schedule.Parker {
+	if !l.park {
+		return l
+	}
+	p, err := park.New(park.Options{Appender: l.appender, Log: log, Differences: differences, Pending: func() int64 { return 0 }})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return p
 }
 
 // Park implements schedule.Parker.
