@@ -14,6 +14,7 @@ const (
 	ConsumeQueueDir = consumeQueueDir
 	CheckpointFile  = checkpointFile
 	AbortFile       = abortFile
+	IndexDir        = indexDir
 	MetaFile        = metaFile
 	UnitSize        = unitSize   // of a ConsumeQueue's unit, bytes
 	FillerSize      = fillerSize // Size of the units before a queue's first one
@@ -58,17 +59,29 @@ func ReadCheckpoint(fs region.FS) (Checkpoint, error) {
 	return c, nil
 }
 
-// ReadMeta reads what this server keeps beside the real broker's files: the epoch, and where
-// the log ended when topics were deleted. The error wraps fs.ErrNotExist when it never opened
-// the directory.
-func ReadMeta(fs region.FS) (epoch uint64, deleted map[string]int64, err error) {
+// Notes are what this server keeps beside the real broker's files.
+type Notes struct {
+	Epoch uint64
+	// Deleted names deleted topics and where the log ended then, bytes.
+	Deleted map[string]int64
+	// MaxHashSlotNum and MaxIndexNum are the sizes of the index's files; 0 when not noted.
+	MaxHashSlotNum, MaxIndexNum int64
+}
+
+// ReadNotes reads them; the error wraps fs.ErrNotExist when this server never opened the
+// directory.
+func ReadNotes(fs region.FS) (Notes, error) {
 	b, err := fs.ReadFile(metaFile)
 	if err != nil {
-		return 0, nil, err
+		return Notes{}, err
 	}
 	var m meta
 	if err := json.Unmarshal(b, &m); err != nil {
-		return 0, nil, fmt.Errorf("store: %s: %w", metaFile, err)
+		return Notes{}, fmt.Errorf("store: %s: %w", metaFile, err)
 	}
-	return m.Epoch, m.Deleted, nil
+	n := Notes{Epoch: m.Epoch, Deleted: m.Deleted}
+	if m.Index != nil {
+		n.MaxHashSlotNum, n.MaxIndexNum = int64(m.Index.Slots), int64(m.Index.Units)
+	}
+	return n, nil
 }

@@ -56,27 +56,16 @@ type checker struct {
 	progress func(done, total int64)
 	total    int64 // bytes
 
-	deleted  map[string]int64 // topics, and where the log ended when they were deleted
+	notes    store.Notes
 	topics   topicTable
-	seen     map[*queue]bits // units whose record was found
-	misplace []misplaced
-	lackRuns map[string]*run // by queue
-	durable  int64           // the log and its queues were durable below, by the checkpoint
-	ended    bool            // the log's end was found; what follows is left behind
+	accounts accounts
+	durable  int64 // the log and its queues were durable below, by the checkpoint
+	ended    bool  // the log's end was found; what follows is left behind
 
-	lacking    int64 // records without a unit, which recovery dispatches
-	superseded int64 // records of a deleted topic's first life
+	dispatched int64 // records without a unit, which recovery dispatches
 	pastEnd    int64 // units beyond the end of the log
 	cut        int64 // bytes beyond the end of the log that are not zero
 	behind     int64 // sound records beyond the end
-}
-
-// misplaced is a record whose unit leads to another one.
-type misplaced struct {
-	q              *queue
-	offset, record int64
-	file           string
-	at             int64
 }
 
 // Check reads everything: every record with its CRC, every unit of every queue against its
@@ -88,14 +77,17 @@ func (d *Dir) Check(progress func(done, total int64)) (*Result, error) {
 	}
 	c := &checker{
 		d: d, r: &Result{Findings: []Finding{}, Recovery: []string{}, kinds: make(map[string]int)},
-		progress: progress, seen: make(map[*queue]bits), lackRuns: make(map[string]*run),
+		progress: progress, accounts: make(accounts),
+	}
+	for _, q := range d.queues {
+		c.accounts.add(q)
 	}
 	for _, f := range d.files {
 		c.total += f.size
 	}
 	defer c.unmapQueues()
 	for _, step := range []func() error{
-		c.readNotes, c.checkNames, c.checkLog, c.checkQueues, c.checkCheckpoint, c.checkOffsets, c.tellRecovery,
+		c.readNotes, c.checkNames, c.checkLog, c.checkQueues, c.checkIndex, c.checkCheckpoint, c.checkOffsets, c.tellRecovery,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -106,11 +98,11 @@ func (d *Dir) Check(progress func(done, total int64)) (*Result, error) {
 
 // readNotes reads what the check needs to judge the rest.
 func (c *checker) readNotes() error {
-	_, deleted, err := store.ReadMeta(c.d.fs)
+	notes, err := store.ReadNotes(c.d.fs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.r.add("config", Finding{false, store.MetaFile, 0, "cannot be read: every queue is built anew, delayed copies get a new source identity"})
 	}
-	c.deleted = deleted
+	c.notes = notes
 	point, err := store.ReadCheckpoint(c.d.fs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.r.add("checkpoint", Finding{false, store.CheckpointFile, 0, err.Error()})
@@ -214,22 +206,6 @@ func (c *checker) checkChain(files []mappedFile, unit int64) {
 			c.r.add("name", Finding{true, f.name, 0, fmt.Sprintf("the file before it is missing: it should begin at %d", files[i-1].start+files[i-1].size)})
 		}
 	}
-}
-
-// bits is a set of units, from a queue's min on.
-type bits []uint64
-
-func (b bits) set(i int64)      { b[i/64] |= 1 << (i % 64) }
-func (b bits) has(i int64) bool { return b[i/64]&(1<<(i%64)) != 0 }
-
-// seenOf is the set of a queue's units.
-func (c *checker) seenOf(q *queue) bits {
-	b, ok := c.seen[q]
-	if !ok {
-		b = make(bits, (q.max-q.min+63)/64)
-		c.seen[q] = b
-	}
-	return b
 }
 
 func (c *checker) unmapQueues() {

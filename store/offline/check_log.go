@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
@@ -18,9 +16,6 @@ func (c *checker) checkLog() error {
 		if err := c.checkLogFile(i); err != nil {
 			return err
 		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(c.lackRuns)) {
-		c.tellLack(key)
 	}
 	return nil
 }
@@ -161,68 +156,34 @@ func (c *checker) record(f mappedFile, at int64, v *message.View) error {
 	if !store.InQueue(v.SysFlag) {
 		return nil
 	}
-	topic := string(v.Topic)
-	q := c.d.queue(topic, v.QueueID)
-	_, configured := c.topics.TopicConfigTable[topic]
-	if v.CommitLogOffset < c.deleted[topic] || q == nil && !configured {
-		c.superseded++
+	if v.CommitLogOffset < c.notes.Deleted[string(v.Topic)] {
 		return nil
 	}
-	if q == nil || v.QueueOffset >= q.max || v.QueueOffset < q.min {
-		c.lacks(f.name, at, v)
+	account := c.accountOf(v.Topic, v.QueueID)
+	if account == nil {
 		return nil
 	}
-	return c.compare(q, f, at, v)
-}
-
-// run is records or units in a row with the same finding, which is told once.
-type run struct {
-	finding     Finding // of the first
-	first, last int64   // offsets in the queue
-}
-
-// extends tells whether an offset with a finding continues the run.
-func (r *run) extends(offset int64, damage bool) bool {
-	return r != nil && offset == r.last+1 && damage == r.finding.Damage
-}
-
-// lacks notes a record without a unit.
-func (c *checker) lacks(file string, at int64, v *message.View) {
-	c.lacking++
-	key := fmt.Sprintf("%s queue %d", v.Topic, v.QueueID)
-	damage := v.CommitLogOffset < c.durable
-	if r := c.lackRuns[key]; r.extends(v.QueueOffset, damage) {
-		r.last++
-		return
+	account.begin(v.QueueOffset)
+	if q := account.q; v.QueueOffset >= q.max || v.QueueOffset < q.min {
+		account.lacks(Finding{Damage: v.CommitLogOffset < c.durable, File: f.name, Offset: at}, v.QueueOffset)
+		return nil
 	}
-	c.tellLack(key)
-	c.lackRuns[key] = &run{Finding{Damage: damage, File: file, Offset: at}, v.QueueOffset, v.QueueOffset}
-}
-
-// tellLack tells of the run of a queue, if there is one.
-func (c *checker) tellLack(key string) {
-	r := c.lackRuns[key]
-	if r == nil {
-		return
-	}
-	r.finding.What = fmt.Sprintf("the record has no unit: %s offset %d", key, r.first)
-	if r.last > r.first {
-		r.finding.What = fmt.Sprintf("the records have no units: %s offsets %d to %d", key, r.first, r.last)
-	}
-	c.r.add("unit", r.finding)
+	return c.compare(account, f, at, v)
 }
 
 // compare checks a record against the unit at its offset.
-func (c *checker) compare(q *queue, f mappedFile, at int64, v *message.View) error {
+func (c *checker) compare(a *account, f mappedFile, at int64, v *message.View) error {
+	q := a.q
 	u, err := q.unit(v.QueueOffset)
 	if err != nil {
 		return err
 	}
 	if u.CommitLogOffset != v.CommitLogOffset {
-		c.misplace = append(c.misplace, misplaced{q, v.QueueOffset, v.CommitLogOffset, f.name, at})
+		a.misplaced = append(a.misplaced, Finding{true, f.name, at,
+			fmt.Sprintf("the record's unit leads elsewhere: %s queue %d offset %d", q.topic, q.id, v.QueueOffset)})
 		return nil
 	}
-	c.seenOf(q).set(v.QueueOffset - q.min)
+	a.seen.set(v.QueueOffset - q.min)
 	if u.Size != v.Size {
 		c.unitFinding(q, v.QueueOffset, fmt.Sprintf("the unit says %d bytes, its record at %d has %d", u.Size, v.CommitLogOffset, v.Size))
 	} else if !tagsCodeFits(v, u.TagsCode) {

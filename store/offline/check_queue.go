@@ -12,29 +12,25 @@ import (
 	"github.com/wheelmq/wheelmq/store"
 )
 
-// checkQueues looks at the units that no record led to, and at the records whose unit belongs
-// to another one.
+// checkQueues tells what the log's records and the units of each queue lack of each other.
 func (c *checker) checkQueues() error {
-	for _, q := range c.d.queues {
-		c.r.Units += q.max - q.min
-		if err := c.checkUnits(q); err != nil {
-			return err
+	for _, topic := range slices.Sorted(maps.Keys(c.accounts)) {
+		queues := c.accounts[topic]
+		for _, id := range slices.Sorted(maps.Keys(queues)) {
+			a := queues[id]
+			c.r.Units += a.q.max - a.q.min
+			if err := c.checkUnits(a); err != nil {
+				return err
+			}
+			c.dispatched += a.tell(c.r)
 		}
-	}
-	for _, m := range c.misplace {
-		if c.seenOf(m.q).has(m.offset - m.q.min) {
-			// Another record has the same offset and the unit: the topic was made anew.
-			c.superseded++
-			continue
-		}
-		c.r.add("unit", Finding{true, m.file, m.at, fmt.Sprintf("the record's unit leads elsewhere: %s queue %d offset %d", m.q.topic, m.q.id, m.offset)})
 	}
 	return nil
 }
 
 // checkUnits looks at the units of a queue that no record led to.
-func (c *checker) checkUnits(q *queue) error {
-	seen := c.seenOf(q)
+func (c *checker) checkUnits(a *account) error {
+	q := a.q
 	var now run // of units that are wrong in the same way
 	tell := func() {
 		if now.last > now.first {
@@ -46,7 +42,7 @@ func (c *checker) checkUnits(q *queue) error {
 	}
 	kind := ""
 	err := q.each(q.min, func(offset int64, u store.Unit) bool {
-		if seen.has(offset - q.min) {
+		if a.seen.has(offset - q.min) {
 			return true
 		}
 		k, f := c.judge(q, offset, u)
@@ -171,7 +167,7 @@ func (c *checker) tellRecovery() error {
 		format string
 	}{
 		{c.cut, "clear %d bytes behind it"}, {c.behind, "%d records among them, which were not durable"},
-		{c.lacking, "put %d records into their queues"}, {c.pastEnd, "cut %d units that lead past the end"},
+		{c.dispatched, "put %d records into their queues"}, {c.pastEnd, "cut %d units that lead past the end"},
 	} {
 		if n.count > 0 {
 			tell(n.format, n.count)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -224,6 +225,67 @@ func TestCheck_Findings(t *testing.T) {
 			}
 			if r.Damaged != c.damaged || !strings.Contains(rest, c.next) || len(r.Recovery) == 0 {
 				t.Errorf("damaged %v, want %v and %q in\n%s", r.Damaged, c.damaged, c.next, &text)
+			}
+		})
+	}
+}
+
+// TestCheck_TopicMadeAnew has a topic's first life in the log, whose records lack their units by
+// right: the queue is the second life's.
+func TestCheck_TopicMadeAnew(t *testing.T) {
+	t.Parallel()
+	b, _ := sample(t)
+	b.plain("Again", 9)
+	if err := b.s.DeleteTopic("Again"); err != nil {
+		t.Fatal(err)
+	}
+	b.plain("Again", 3)
+	b.write("config/topics.json", `{"topicConfigTable":{"T":{},"Again":{}}}`)
+	b.close()
+	// The real broker leaves no note of what it deleted.
+	notes, err := os.ReadFile(filepath.Join(b.dir, "config/wheelmqStore.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("config/wheelmqStore.json", regexp.MustCompile(`,"deleted":\{[^}]*\}`).ReplaceAllString(string(notes), ""))
+	if r := check(t, b); r.Damaged || len(r.Findings) > 0 || r.Records != 1115 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestCheck_Index damages the index: units, slots, the header.
+func TestCheck_Index(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at      int64 // in the file; slots begin at 40, units behind 993 slots
+		content string
+		want    string
+		damaged bool
+	}{
+		"a unit's offset":  {40 + 993*4 + 20 + 4, i8(7), "unit 1 leads to 7, where no record with its key is", true},
+		"a unit's hash":    {40 + 993*4 + 20, "\x00\x00\x00\x01", "unit 1 leads to 0, where no record with its key is", true},
+		"a unit forward":   {40 + 993*4 + 20 + 16, "\x00\x00\x00\x09", "unit 1 leads forward to unit 9", true},
+		"past the log":     {40 + 993*4 + 20*1100 + 4, i8(1 << 40), "unit 1100 leads to 1099511627776, past the end of the log", false},
+		"the header":       {36, "\x7f\x00\x00\x00", "the header counts 2130706432 units, the file has room for 3975", true},
+		"a slot":           {40, "\x00\x00\x00\x01", "slot 0 leads to unit 1, whose key belongs to slot", true},
+		"a slot too large": {40, "\x00\x00\x10\x00", "slot 0 leads to unit 4096, the last is 1100", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := sample(t)
+			b.close()
+			files, err := filepath.Glob(filepath.Join(b.dir, "index", "*"))
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			b.overwrite("index/"+filepath.Base(files[0]), c.at, c.content)
+			r := check(t, b)
+			found := false
+			for _, f := range r.Findings {
+				found = found || strings.Contains(f.What, c.want) && strings.HasPrefix(f.File, "index/")
+			}
+			if !found || r.Damaged != c.damaged {
+				t.Errorf("damaged %v, want %v and %q in %+v", r.Damaged, c.damaged, c.want, r.Findings)
 			}
 		})
 	}

@@ -24,6 +24,7 @@ type Report struct {
 	// BrokerConf are the keys that the other server needs to open the directory.
 	BrokerConf map[string]int64  `json:"brokerConf"`
 	Log        LogReport         `json:"log"`
+	Index      IndexReport       `json:"index"`
 	Checkpoint *store.Checkpoint `json:"checkpoint,omitempty"`
 	Topics     []TopicReport     `json:"topics"`
 	Groups     []GroupReport     `json:"groups"`
@@ -44,6 +45,14 @@ type LogReport struct {
 	Records  int64 `json:"records"`  // that queues lead to
 	// LastTimestamp is the last record's store timestamp, ms, 0 without records.
 	LastTimestamp int64 `json:"lastTimestamp"`
+}
+
+// IndexReport is the extent of the index.
+type IndexReport struct {
+	Files int `json:"files"`
+	// Units lead from keys to records; EndOffset is the last of these records' log offset.
+	Units     int64 `json:"units"`
+	EndOffset int64 `json:"endOffset"`
 }
 
 // TopicReport is a topic with its queues; one without queues exists in topics.json alone, one
@@ -92,7 +101,7 @@ type LevelReport struct {
 func (d *Dir) Inspect() (*Report, error) {
 	r := &Report{BrokerConf: make(map[string]int64), Topics: []TopicReport{}, Groups: []GroupReport{}, Delayed: []LevelReport{}, Unsupported: []string{}}
 	for _, step := range []func(*Report) error{
-		d.inspectHistory, d.inspectLog, d.inspectTopics, d.inspectGroups, d.inspectDelayed, d.inspectWaiting,
+		d.inspectHistory, d.inspectLog, d.inspectIndex, d.inspectTopics, d.inspectGroups, d.inspectDelayed, d.inspectWaiting,
 	} {
 		if err := step(r); err != nil {
 			return nil, err
@@ -103,11 +112,11 @@ func (d *Dir) Inspect() (*Report, error) {
 
 // inspectHistory finds out who had the directory open, and how that ended.
 func (d *Dir) inspectHistory(r *Report) error {
-	epoch, _, err := store.ReadMeta(d.fs)
+	notes, err := store.ReadNotes(d.fs)
 	switch {
 	case err == nil:
 		r.Writers = append(r.Writers, "WheelMQ")
-		r.Epoch = strconv.FormatUint(epoch, 16)
+		r.Epoch = strconv.FormatUint(notes.Epoch, 16)
 	case !errors.Is(err, fs.ErrNotExist):
 		r.Writers = append(r.Writers, "WheelMQ")
 		r.Unreadable = append(r.Unreadable, err.Error())
@@ -147,6 +156,33 @@ func (d *Dir) inspectLog(r *Report) error {
 	var err error
 	r.Log.Max, r.Log.LastTimestamp, err = d.logEnd()
 	return err
+}
+
+func (d *Dir) inspectIndex(r *Report) error {
+	files, err := d.indexFiles()
+	if err != nil {
+		return err
+	}
+	notes, err := store.ReadNotes(d.fs)
+	if err != nil {
+		notes = store.Notes{} // told by inspectHistory
+	}
+	for _, f := range files {
+		x, err := d.openIndex(f, notes)
+		if err != nil {
+			return err
+		}
+		r.Index.Files++
+		r.Index.Units += max(0, x.next-1)
+		r.Index.EndOffset = max(r.Index.EndOffset, x.endOffset)
+		if x.slots > 0 {
+			r.BrokerConf["maxHashSlotNum"], r.BrokerConf["maxIndexNum"] = x.slots, x.units
+		}
+		if err := x.region.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // logEnd walks over the last file with records.

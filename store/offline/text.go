@@ -42,6 +42,7 @@ func (r *Report) writeHead(w io.Writer) {
 	}
 	fmt.Fprintf(w, "log\t[%d, %d) in %d files, last record of %s\n", r.Log.Min, r.Log.Max, r.Log.Files, instant(r.Log.LastTimestamp))
 	fmt.Fprintf(w, "records\t%d in queues\n", r.Log.Records)
+	fmt.Fprintf(w, "index\t%d units in %d files, up to the record at %d\n", r.Index.Units, r.Index.Files, r.Index.EndOffset)
 	writeCheckpoint(w, r.Checkpoint)
 	for _, what := range r.Unsupported {
 		fmt.Fprintf(w, "unsupported\t%s\n", what)
