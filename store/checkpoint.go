@@ -24,7 +24,8 @@ type meta struct {
 	// End is the log offset below which log and queues were durable, bytes; the checkpoint, which
 	// is written after it, names it too. What the queues held then is counted: when the next
 	// start finds something else, they are rebuilt.
-	End int64 `json:"end"`
+	End   int64 `json:"end"`
+	Stamp int64 `json:"stamp"` // the checkpoint's, ms
 	census
 	// CommitLogFileSize and ConsumeQueueFileSize are what the store's files have, bytes.
 	CommitLogFileSize    int64 `json:"commitLogFileSize,omitempty"`
@@ -89,7 +90,7 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	if err != nil {
 		return err
 	}
-	s.meta.End, s.meta.census = end, counted
+	s.meta.End, s.meta.Stamp, s.meta.census = end, stamp, counted
 	s.meta.CommitLogFileSize, s.meta.ConsumeQueueFileSize = s.log.fileSize, int64(s.queues.fileSize)
 	for topic, at := range s.meta.Deleted {
 		if at <= s.log.min() {

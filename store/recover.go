@@ -27,6 +27,9 @@ type recovery struct {
 	seen    map[*ConsumeQueue]int64
 	damaged []span
 	records int
+	// ends is, in a directory of the real broker, where each queue's last record ended before
+	// recovery, bytes; nil in one of this server's.
+	ends map[*ConsumeQueue]int64
 }
 
 // span is a part of the log, from its first byte to behind its last.
@@ -39,7 +42,7 @@ func (s *Store) recover() error {
 	if err := s.dropDeleted(); err != nil {
 		return err
 	}
-	r, start, err := s.planRecovery()
+	r, start, err := s.planRecovery(clean)
 	if err != nil {
 		return err
 	}
@@ -92,7 +95,16 @@ func (s *Store) dropDeleted() error {
 
 // planRecovery decides where scanning begins: at the start of the checkpoint's file, or of
 // the log when there is no checkpoint or queues are not what they were.
-func (s *Store) planRecovery() (*recovery, int64, error) {
+func (s *Store) planRecovery(clean bool) (*recovery, int64, error) {
+	foreign, err := s.foreign()
+	if err != nil {
+		return nil, 0, err
+	}
+	if foreign {
+		if r, start, err := s.planForeign(clean); r != nil || err != nil {
+			return r, start, err
+		}
+	}
 	r := &recovery{s: s, sound: s.meta.End, seen: make(map[*ConsumeQueue]int64)}
 	if limit := s.log.limit(); s.meta.End == 0 {
 		if r.sound = s.checkpointOffset(); r.sound < 0 || r.sound > limit {
@@ -102,6 +114,11 @@ func (s *Store) planRecovery() (*recovery, int64, error) {
 		s.opts.Log.WithFields(logrus.Fields{"end": limit, "durable": s.meta.End}).
 			Error("the last files of the CommitLog are missing, the records there are lost")
 		r.sound = limit
+	}
+	if foreign && r.sound == 0 {
+		if r.sound, err = s.foreignSound(); err != nil {
+			return nil, 0, err
+		}
 	}
 	f := s.log.file(max(r.sound-1, 0))
 	if f != nil && r.sound == s.meta.End && s.meta.Units >= 0 {
@@ -135,7 +152,7 @@ func (s *Store) countBelow(end int64) (c census, err error) {
 // trimQueues drops what cannot be trusted and is dispatched again: after a power cut, units
 // of records past the checkpoint may be those of records that were lost.
 func (r *recovery) trimQueues(clean bool) error {
-	if r.rebuild {
+	if r.rebuild || r.ends != nil {
 		return nil
 	}
 	for _, q := range r.s.queues.all() {
@@ -271,6 +288,9 @@ func (r *recovery) redispatch(v *message.View) error {
 		return nil
 	}
 	q := r.s.queues.findOrCreate(topic, v.QueueID)
+	if known, err := r.known(q, v); known || err != nil {
+		return err
+	}
 	if r.contradicts(q, v) {
 		r.s.opts.Log.WithFields(logrus.Fields{"topic": topic, "queueId": v.QueueID, "offset": v.CommitLogOffset}).
 			Error("a record's queue offset cannot be right, it is left out of its queue")
