@@ -86,7 +86,7 @@ func (b *Broker) openStore() (err error) {
 		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
 		MessageIndexDisabled: !c.MessageIndexEnable, MaxHashSlotNum: int(c.MaxHashSlotNum), MaxIndexNum: int(c.MaxIndexNum),
 		MaxMsgsNumBatch: int(c.MaxMsgsNumBatch),
-		Clock:           b.opts.Store, TagsCode: schedule.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
+		Clock:           b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
 	})
 	return err
 }

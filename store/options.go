@@ -7,6 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
@@ -48,6 +49,9 @@ type Options struct {
 	StoreHost netip.AddrPort // of records that bring none
 	Clock     clock.Clock
 	TagsCode  TagsCoder
+	// StoredTagsCode is TagsCode for a record that is in the log, as recovery meets it: such a
+	// record also knows when it was stored. nil takes TagsCode.
+	StoredTagsCode func(*message.View) int64
 	// Examine looks at the directory before the first write to it; its error refuses it. nil:
 	// nobody looks.
 	Examine func(region.FS) error
@@ -92,6 +96,9 @@ func (o *Options) setDefaults() error {
 	}
 	if o.ConsumeQueueFileSize <= 0 {
 		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)
+	}
+	if o.StoredTagsCode == nil && o.TagsCode != nil {
+		o.StoredTagsCode = func(v *message.View) int64 { return o.TagsCode(string(v.Topic), v.Properties) }
 	}
 	if o.Clock == nil || o.TagsCode == nil || o.Log == nil {
 		return fmt.Errorf("store: Clock, TagsCode and Log are required")

@@ -296,7 +296,7 @@ func (r *recovery) redispatch(v *message.View) error {
 			Error("a record's queue offset cannot be right, it is left out of its queue")
 		return nil
 	}
-	unit := Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: r.s.opts.TagsCode(topic, v.Properties)}
+	unit := Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: r.s.opts.StoredTagsCode(v)}
 	if r.rebuild {
 		if err := r.repair(q, v.QueueOffset, unit); err != nil {
 			return err

@@ -128,6 +128,24 @@ func TagsCode(topicName string, props []byte) int64 {
 	return message.TagsHash(tags)
 }
 
+// TagsCode is that of a record in the log. A pending record of the real broker carries no due
+// instant: its level counts from the instant it was stored at.
+func (l Levels) TagsCode(v *message.View) int64 {
+	if string(v.Topic) == message.TopicSchedule {
+		return l.dueOf(v, int64(v.QueueID)+1)
+	}
+	return TagsCode(string(v.Topic), v.Properties)
+}
+
+// dueOf is the due instant of a pending record, ms. One that lies before the record was stored
+// is of an earlier delay: the real broker keeps all properties when a message is sent back.
+func (l Levels) dueOf(v *message.View, level int64) int64 {
+	if due, ok := dueOf(v.Properties); ok && due >= v.StoreTimestamp {
+		return due
+	}
+	return v.StoreTimestamp + l.DelayMs(level)
+}
+
 // dueOf is the due instant that a pending record carries, ms. Records of the real broker
 // carry none.
 func dueOf(props []byte) (int64, bool) {

@@ -201,8 +201,5 @@ func (s *Service) due(l *level, u *store.Unit) int64 {
 	if err != nil {
 		return 0
 	}
-	if due, ok := dueOf(v.Properties); ok {
-		return due
-	}
-	return v.StoreTimestamp + s.opts.Levels.DelayMs(l.number)
+	return s.opts.Levels.dueOf(&v, l.number)
 }
