@@ -61,10 +61,8 @@ func (p *process) stop() error {
 	if p == nil {
 		return nil
 	}
-	select {
-	case <-p.done:
-		return fmt.Errorf("peer: %s had ended before it was stopped (%v)\n%s", p.name, p.err, p.log.tail())
-	default:
+	if err := p.ended(); err != nil {
+		return err
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("peer: stop %s: %w", p.name, err)
@@ -80,6 +78,16 @@ func (p *process) stop() error {
 		return fmt.Errorf("peer: %s stopped with %w\n%s", p.name, p.err, p.log.tail())
 	}
 	return nil
+}
+
+// ended tells that the process has ended by itself.
+func (p *process) ended() error {
+	select {
+	case <-p.done:
+		return fmt.Errorf("peer: %s had ended before it was stopped (%v)\n%s", p.name, p.err, p.log.tail())
+	default:
+		return nil
+	}
 }
 
 // cleanExit accepts the JVM's 143, which is how it reports an end by SIGTERM

@@ -160,10 +160,16 @@ func (t *Target) Restart() {
 	t.Launch()
 }
 
-// Kill ends the server at once (SIGKILL). Launch starts it again.
+// Kill ends the server at once (SIGKILL). Launch starts it again. A WheelMQ that has ended by
+// itself fails the test.
 func (t *Target) Kill() {
 	t.tb.Helper()
 	t.up = false
+	if w, ours := t.server.(*wheelmq); ours {
+		if err := w.proc.ended(); err != nil {
+			t.tb.Error(err)
+		}
+	}
 	t.server.kill()
 }
 
