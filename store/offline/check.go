@@ -79,6 +79,9 @@ func (d *Dir) Check(progress func(done, total int64)) (*Result, error) {
 		d: d, r: &Result{Findings: []Finding{}, Recovery: []string{}, kinds: make(map[string]int)},
 		progress: progress, accounts: make(accounts),
 	}
+	if err := d.openAll(); err != nil {
+		return nil, err
+	}
 	for _, q := range d.queues {
 		c.accounts.add(q)
 	}

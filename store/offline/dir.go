@@ -30,7 +30,7 @@ type mappedFile struct {
 	size  int64
 }
 
-// Open lists the files of a directory.
+// Open lists the log's files and the queues of a directory.
 func Open(fs region.FS) (*Dir, error) {
 	d := &Dir{fs: fs, at: -1}
 	var err error
@@ -96,11 +96,7 @@ func (d *Dir) listQueues() error {
 			if err != nil || n < 0 || !id.Dir {
 				continue
 			}
-			q := &queue{d: d, topic: topic.Name, id: int32(n)}
-			if err := q.open(); err != nil {
-				return err
-			}
-			d.queues = append(d.queues, q)
+			d.queues = append(d.queues, &queue{d: d, topic: topic.Name, id: int32(n)})
 		}
 	}
 	sort.SliceStable(d.queues, func(i, j int) bool {
@@ -109,6 +105,24 @@ func (d *Dir) listQueues() error {
 	})
 	return nil
 }
+
+// openQueues finds the ends of the queues of those topics that are wanted. Others are empty to
+// everybody: a server that looks for three topics does not read ten thousand.
+func (d *Dir) openQueues(wanted func(topic string) bool) error {
+	for _, q := range d.queues {
+		if q.opened || !wanted(q.topic) {
+			continue
+		}
+		if err := q.open(); err != nil {
+			return err
+		}
+		q.opened = true
+	}
+	return nil
+}
+
+// openAll opens every queue.
+func (d *Dir) openAll() error { return d.openQueues(func(string) bool { return true }) }
 
 // queue finds a queue, or nil.
 func (d *Dir) queue(topic string, id int32) *queue {

@@ -100,6 +100,9 @@ type LevelReport struct {
 // file, not at every record.
 func (d *Dir) Inspect() (*Report, error) {
 	r := &Report{BrokerConf: make(map[string]int64), Topics: []TopicReport{}, Groups: []GroupReport{}, Delayed: []LevelReport{}, Unsupported: []string{}}
+	if err := d.openAll(); err != nil {
+		return nil, err
+	}
 	for _, step := range []func(*Report) error{
 		d.inspectHistory, d.inspectLog, d.inspectIndex, d.inspectTopics, d.inspectGroups, d.inspectDelayed, d.inspectWaiting,
 	} {

@@ -15,6 +15,7 @@ type queue struct {
 	id    int32
 	files []mappedFile
 
+	opened   bool
 	min, max int64
 
 	region region.Region // of the file at, while units are read one by one

@@ -37,6 +37,9 @@ type Waiting struct {
 
 // Waiting counts it.
 func (d *Dir) Waiting() (w Waiting, err error) {
+	if err := d.openQueues(waits); err != nil {
+		return w, err
+	}
 	var offsets consumerTable
 	// An unreadable table makes more records count as waiting, which is the safe side.
 	_ = d.read("consumerOffset.json", &offsets)
@@ -52,6 +55,15 @@ func (d *Dir) Waiting() (w Waiting, err error) {
 		}
 	}
 	return w, nil
+}
+
+// waits tells whether a topic holds what may wait.
+func waits(topic string) bool {
+	switch topic {
+	case message.TopicTimer, message.TopicTransHalf, message.TopicTransOpHalf:
+		return true
+	}
+	return strings.HasPrefix(topic, revivePrefix)
 }
 
 // countTimers counts the records of the timer topic whose slot the wheel has not read yet. A
