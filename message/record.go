@@ -20,6 +20,9 @@ type Record struct {
 	// Scratch is a buffer that whoever rewrites Properties may build them in. The owner of
 	// the record reuses it; Properties it set itself must not alias it.
 	Scratch []byte
+	// Internal records are the broker's own: due messages, retries, dead letters. They may
+	// use the space that is kept for them on a full disk.
+	Internal bool
 
 	// Set by the store.
 	QueueOffset     int64 // units, not bytes

@@ -22,10 +22,11 @@ const (
 // PutResult tells where a record went.
 type PutResult struct {
 	Status          Status
-	QueueOffset     int64 // units in the queue written to
-	CommitLogOffset int64 // bytes
-	StoreTimestamp  int64 // ms
-	Size            int32 // bytes of the record
+	QueueOffset     int64  // units in the queue written to
+	CommitLogOffset int64  // bytes
+	StoreTimestamp  int64  // ms
+	Size            int32  // bytes of the record
+	Reason          string // of a ServiceNotAvailable: what an operator can act on
 }
 
 // OK tells whether the record is stored (durable or not, as the flush type says).

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -23,8 +24,11 @@ type commitLog struct {
 	end      atomic.Int64            // next append, bytes
 	flushed  atomic.Int64            // durable below, bytes
 
-	next chan *file // a file prepared ahead
-	want chan int64 // start offset of the file to prepare
+	// spare is the next file, made ahead: what remains for the broker's own records when the
+	// disk is full.
+	spare   atomic.Pointer[file]
+	sparing sync.Mutex    // makes files one at a time
+	want    chan struct{} // asks for a spare
 
 	warm    atomic.Int64 // prefaulted below
 	prewarm chan int64   // asks to prefault from an offset on
@@ -37,7 +41,7 @@ const warmWindow = 4 << 20
 func logFileName(start int64) string { return fmt.Sprintf("%s/%020d", commitLogDir, start) }
 
 func newCommitLog(fs region.FS, b *budget, fileSize int) *commitLog {
-	l := &commitLog{fs: fs, budget: b, fileSize: int64(fileSize), next: make(chan *file, 1), want: make(chan int64, 1), prewarm: make(chan int64, 1)}
+	l := &commitLog{fs: fs, budget: b, fileSize: int64(fileSize), want: make(chan struct{}, 1), prewarm: make(chan int64, 1)}
 	l.files.Store(&[]*file{})
 	return l
 }
@@ -134,29 +138,56 @@ func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 // roll makes the file that begins at start, or holds it, the last one and ready to be written
 // to, taking the prepared one when there is one.
 func (l *commitLog) roll(start int64) (*file, error) {
+	select {
+	case l.want <- struct{}{}:
+	default:
+	}
 	// A file that was prepared before the last end was loaded with the others.
 	if f := l.file(start); f != nil {
 		return f, f.openForWriting(start - f.start)
 	}
-	var f *file
-	select {
-	case f = <-l.next:
-	default:
-	}
-	if f != nil && f.start != start {
-		f.discard()
-		f = nil
-	}
-	if f == nil {
-		var err error
-		if f, err = l.create(start); err != nil {
-			return nil, err
-		}
+	f, err := l.takeSpare(start)
+	if err != nil {
+		return nil, err
 	}
 	files := *l.files.Load()
 	grown := append(append(make([]*file, 0, len(files)+1), files...), f)
 	l.files.Store(&grown)
 	return f, nil
+}
+
+// takeSpare returns the file at start, which is made when there is no spare.
+func (l *commitLog) takeSpare(start int64) (*file, error) {
+	l.sparing.Lock()
+	defer l.sparing.Unlock()
+	f := l.spare.Swap(nil)
+	if f == nil {
+		return l.create(start)
+	}
+	if f.start != start {
+		f.discard()
+		return l.create(start)
+	}
+	return f, nil
+}
+
+// makeSpare sees to it that the file after the current one exists.
+func (l *commitLog) makeSpare() error {
+	l.sparing.Lock()
+	defer l.sparing.Unlock()
+	start := l.end.Load()
+	if f := l.file(start); f != nil {
+		start = f.start + l.fileSize
+	}
+	if l.file(start) != nil || l.spare.Load() != nil {
+		return nil
+	}
+	f, err := l.create(start)
+	if err != nil {
+		return err
+	}
+	l.spare.Store(f)
+	return nil
 }
 
 // create makes the file at start, with disk space behind all of it, or nothing. Its name and
@@ -190,52 +221,30 @@ func (f *file) openForWriting(from int64) error {
 	return nil
 }
 
-// prepareAhead asks for the next file when the current one is half full.
-// Pages are asked for when half of the window is used up.
+// prepareAhead asks for the pages that are written next when half of the window is used up.
 func (l *commitLog) prepareAhead(f *file, at int64) {
-	if f.start+min(at+warmWindow/2, l.fileSize) > l.warm.Load() {
-		select {
-		case l.prewarm <- f.start + at:
-		default:
-		}
-	}
-	if at < l.fileSize/2 || len(l.next) > 0 || len(l.want) > 0 {
+	warm := l.warm.Load()
+	if f.start+at+warmWindow/2 <= warm {
 		return
 	}
 	select {
-	case l.want <- f.start + l.fileSize:
+	case l.prewarm <- max(f.start+at, warm):
 	default:
 	}
 }
 
-// prepare opens the file asked for. Its failure is not lost: roll tries again and reports.
-func (l *commitLog) prepare(start int64) {
-	if l.file(start) != nil {
-		return
-	}
-	f, err := l.create(start)
-	if err != nil {
-		return
-	}
-	f.region.Prefault(0, int(min(warmWindow, l.fileSize)))
-	select {
-	case l.next <- f:
-	default:
-		f.discard()
-	}
-}
-
-// prefault warms the window that begins at an offset.
+// prefault warms the window that begins at an offset, of the last file or of the spare.
 func (l *commitLog) prefault(from int64) {
 	f := l.file(from)
-	if f == nil || f.hold() != nil {
+	if f == nil {
+		f = l.spare.Load()
+	}
+	if f == nil || from < f.start || from >= f.start+f.size || f.hold() != nil {
 		return
 	}
 	defer f.drop()
 	to := min(from+warmWindow, f.start+l.fileSize)
-	if lo := max(from, l.warm.Load()); lo < to {
-		f.region.Prefault(int(lo-f.start), int(to-f.start))
-	}
+	f.region.Prefault(int(from-f.start), int(to-f.start))
 	l.warm.Store(to)
 }
 
@@ -315,10 +324,8 @@ func clearDirty(b []byte) (dirty bool) {
 var zeros [pageSize]byte
 
 func (l *commitLog) close() {
-	select {
-	case f := <-l.next:
+	if f := l.spare.Swap(nil); f != nil {
 		f.discard()
-	default:
 	}
 	for _, f := range *l.files.Load() {
 		f.discard()

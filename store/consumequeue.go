@@ -336,6 +336,29 @@ func (q *ConsumeQueue) raiseMin(logMin int64) {
 	q.SetMin(lo)
 }
 
+// deleteHead removes the files whose units are all below Min, but never the last one: it
+// knows where the queue ends.
+func (q *ConsumeQueue) deleteHead() error {
+	q.mu.Lock()
+	files := *q.files.Load()
+	n := 0
+	for n < len(files)-1 && files[n].start+files[n].size <= min(q.Min(), q.synced)*unitSize {
+		n++
+	}
+	if n > 0 {
+		rest := append(make([]*file, 0, len(files)-n), files[n:]...)
+		q.files.Store(&rest)
+	}
+	q.mu.Unlock()
+	for _, f := range files[:n] {
+		f.discard()
+		if err := q.fs.Remove(f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sync makes the units that are published durable. It belongs to one goroutine at a time.
 func (q *ConsumeQueue) sync() error {
 	q.dirty.Store(false)

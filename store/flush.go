@@ -11,8 +11,9 @@ func (s *Store) aheadLoop() {
 	defer s.wg.Done()
 	for {
 		select {
-		case start := <-s.log.want:
-			s.log.prepare(start)
+		case <-s.log.want:
+			// The disk's keeper tries again and tells.
+			s.noSpace(s.log.makeSpare())
 		case from := <-s.log.prewarm:
 			s.log.prefault(from)
 		case <-s.budget.over:
@@ -33,7 +34,7 @@ func (s *Store) wakeFlush() {
 // FlushThoroughMs while there is something to; it sleeps when everything is durable.
 func (s *Store) flushLoop() {
 	defer s.wg.Done()
-	timer := s.opts.Clock.NewTimer()
+	timer := s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {
 		s.asleep.Store(true)
@@ -45,9 +46,9 @@ func (s *Store) flushLoop() {
 		case <-s.stop:
 			return
 		}
-		thorough := s.opts.Clock.NowMillis() + s.opts.FlushThoroughMs
+		thorough := s.opts.Wire.NowMillis() + s.opts.FlushThoroughMs
 		for clean := false; !clean; {
-			timer.Arm(s.opts.Clock.NowMillis() + s.opts.FlushIntervalMs)
+			timer.Arm(s.opts.Wire.NowMillis() + s.opts.FlushIntervalMs)
 			select {
 			case <-timer.C():
 			case <-s.stop:
@@ -58,7 +59,7 @@ func (s *Store) flushLoop() {
 			}
 			s.index.ask(s.published.Load())
 			var err error
-			if s.opts.Clock.NowMillis() >= thorough {
+			if s.opts.Wire.NowMillis() >= thorough {
 				err = s.flush()
 				clean = true
 			} else if end := s.log.end.Load(); end-s.log.flushed.Load() >= int64(s.opts.FlushLeastPages)*pageSize {
@@ -145,6 +146,7 @@ func (s *Store) commit() {
 	}
 	group, end := s.pending, s.log.end.Load()
 	s.pending = s.committing[:0]
+	s.beginCommit(group)
 	s.mu.Unlock()
 	err := s.Writable()
 	if err == nil {
@@ -155,6 +157,7 @@ func (s *Store) commit() {
 	for i := range group {
 		s.conclude(&group[i], err)
 	}
+	s.beginCommit(nil)
 	clear(group)
 	s.committing = group
 	s.index.offer(s.published.Load())
@@ -162,7 +165,7 @@ func (s *Store) commit() {
 
 func (s *Store) conclude(w *waiting, err error) {
 	if err != nil {
-		w.result.Status = ServiceNotAvailable
+		w.result.Status, w.result.Reason = ServiceNotAvailable, err.Error()
 	} else {
 		if w.queue != nil {
 			// The put made the room: nothing is left to fail.
@@ -170,8 +173,8 @@ func (s *Store) conclude(w *waiting, err error) {
 		}
 		s.published.Store(w.unit.CommitLogOffset + int64(w.unit.Size))
 	}
-	if w.done != nil {
-		w.done.PutDone(w.result)
+	if done := s.takeDone(w); done != nil {
+		done.PutDone(w.result)
 	}
 	if err == nil && w.queue != nil {
 		s.notify(w.queue, w.offset, w.unit.TagsCode)

@@ -15,10 +15,10 @@ func TestStore_AsyncFlush_ByTheClock(t *testing.T) {
 	t.Parallel()
 	v := clock.NewVirtual(1_000)
 	opts := options("")
-	opts.Memory, opts.Clock = region.NewMemory(), v
+	opts.Memory, opts.Clock, opts.Retention = region.NewMemory(), v, seldomCleaned()
 	s := mustOpen(t, opts)
 	defer mustClose(t, s)
-	if at, armed := v.Next(); armed {
+	if at, armed := nextFlush(v); armed {
 		t.Fatalf("an idle store waits for %d", at)
 	}
 	fill(t, s, 0, 3)
@@ -34,7 +34,7 @@ func TestStore_AsyncFlush_ByTheClock(t *testing.T) {
 		awaitQuiet(t, v, now-500)
 		v.Set(now)
 	}
-	await(t, func() bool { _, armed := v.Next(); return !armed })
+	await(t, func() bool { _, armed := nextFlush(v); return !armed })
 	crashed := opts
 	crashed.Memory = opts.Memory.Crash()
 	again := mustOpen(t, crashed)
@@ -47,6 +47,7 @@ func TestStore_FewDirtyPages_WaitForTheThoroughFlush(t *testing.T) {
 	v := clock.NewVirtual(1_000)
 	opts := options("")
 	opts.Memory, opts.Clock, opts.FlushLeastPages, opts.FlushThoroughMs = region.NewMemory(), v, 4, 2_000
+	opts.Retention = seldomCleaned()
 	s := mustOpen(t, opts)
 	defer mustClose(t, s)
 	fill(t, s, 0, 3)
@@ -64,15 +65,30 @@ func TestStore_FewDirtyPages_WaitForTheThoroughFlush(t *testing.T) {
 	await(t, func() bool { return s.FlushedOffset() == s.MaxCommitLogOffset() })
 }
 
+// seldom is when the disk is looked at in these tests, ms.
+const seldom = 1_000_000
+
+func seldomCleaned() store.Retention {
+	r := store.DefaultRetention()
+	r.IntervalMs = seldom
+	return r
+}
+
+// nextFlush is the instant that the flusher waits for.
+func nextFlush(v *clock.Virtual) (at int64, armed bool) {
+	at, armed = v.Next()
+	return at, armed && at < seldom
+}
+
 // awaitQuiet waits until the flusher sleeps or waits for an instant later than now.
 func awaitQuiet(t *testing.T, v *clock.Virtual, now int64) {
 	t.Helper()
-	await(t, func() bool { at, armed := v.Next(); return !armed || at > now })
+	await(t, func() bool { at, armed := nextFlush(v); return !armed || at > now })
 }
 
 func awaitArmed(t *testing.T, v *clock.Virtual) (at int64) {
 	t.Helper()
-	await(t, func() (armed bool) { at, armed = v.Next(); return armed })
+	await(t, func() (armed bool) { at, armed = nextFlush(v); return armed })
 	return at
 }
 

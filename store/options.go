@@ -37,17 +37,21 @@ type Options struct {
 	MaxMessageSize       int // maxMessageSize, bytes of body
 	MappedFiles          int // files mapped at a time, but for those that are written to; 16,384
 	SyncFlush            bool
+	SyncFlushTimeoutMs   int64 // syncFlushTimeout: then a put is answered with FLUSH_DISK_TIMEOUT; 5,000
 	FlushIntervalMs      int64 // flushIntervalCommitLog: between syncs of a log that is written to; 500
 	FlushLeastPages      int   // flushCommitLogLeastPages: fewer dirty pages wait for the thorough flush; 0: none waits
 	FlushThoroughMs      int64 // flushCommitLogThoroughInterval: between checkpoints, which sync queues too; 10,000
 
-	MessageIndexDisabled bool // messageIndexEnable=false: nothing more is indexed
-	MaxHashSlotNum       int  // maxHashSlotNum: slots of an index file
-	MaxIndexNum          int  // maxIndexNum: units of an index file, of which the first is never used
-	MaxMsgsNumBatch      int  // maxMsgsNumBatch: records of one Query; 64
+	MessageIndexDisabled bool      // messageIndexEnable=false: nothing more is indexed
+	MaxHashSlotNum       int       // maxHashSlotNum: slots of an index file
+	MaxIndexNum          int       // maxIndexNum: units of an index file, of which the first is never used
+	MaxMsgsNumBatch      int       // maxMsgsNumBatch: records of one Query; 64
+	Retention            Retention // the zero value takes DefaultRetention
+	Pin                  Pinner    // may be nil
 
 	StoreHost netip.AddrPort // of records that bring none
-	Clock     clock.Clock
+	Clock     clock.Clock    // of store timestamps, and of the records' age
+	Wire      clock.Clock    // paces flushes and looks at the disk; nil: Clock
 	TagsCode  TagsCoder
 	// StoredTagsCode is TagsCode for a record that is in the log, as recovery meets it: such a
 	// record also knows when it was stored. nil takes TagsCode.
@@ -75,6 +79,9 @@ func (o *Options) setDefaults() error {
 	if o.MappedFiles == 0 {
 		o.MappedFiles = defaultMappedFiles
 	}
+	if o.SyncFlushTimeoutMs == 0 {
+		o.SyncFlushTimeoutMs = 5000
+	}
 	if o.FlushIntervalMs == 0 {
 		o.FlushIntervalMs = 500
 	}
@@ -93,6 +100,12 @@ func (o *Options) setDefaults() error {
 	}
 	if !validIndexNums(o.MaxHashSlotNum, o.MaxIndexNum) {
 		return fmt.Errorf("store: maxHashSlotNum %d and maxIndexNum %d: at least 1 and 2, and files below 2 GB", o.MaxHashSlotNum, o.MaxIndexNum)
+	}
+	if o.Retention.IntervalMs == 0 {
+		o.Retention = DefaultRetention()
+	}
+	if o.Wire == nil {
+		o.Wire = o.Clock
 	}
 	if o.ConsumeQueueFileSize <= 0 {
 		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)

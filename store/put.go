@@ -1,10 +1,12 @@
 package store
 
 import (
+	"errors"
 	"math"
 	"strings"
 
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // check refuses what must not be stored.
@@ -58,10 +60,10 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	rec.TagsCode = s.opts.TagsCode(rec.Topic, rec.Properties)
 
 	s.mu.Lock()
-	queue, buf, at, status := s.begin(queue, size, 1)
+	queue, buf, at, status := s.begin(queue, size, 1, rec.Internal)
 	if status != PutOK {
 		s.mu.Unlock()
-		return PutResult{Status: status}, false
+		return s.refused(status), false
 	}
 	unit := s.append(buf, at, rec, queue)
 	result := resultOf(rec, unit.Size)
@@ -99,10 +101,10 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 	queue := s.queues.findOrCreate(recs[0].Topic, recs[0].QueueID)
 
 	s.mu.Lock()
-	queue, buf, at, status := s.begin(queue, total, len(recs))
+	queue, buf, at, status := s.begin(queue, total, len(recs), recs[0].Internal)
 	if status != PutOK {
 		s.mu.Unlock()
-		return PutResult{Status: status}, false
+		return s.refused(status), false
 	}
 	var result PutResult
 	for i := range recs {
@@ -131,8 +133,9 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 // caller holds.
 func (s *Store) awaitCommit(done Completion, result PutResult) {
 	last := &s.pending[len(s.pending)-1]
-	last.done, last.result = done, result
+	last.done, last.result, last.deadline = done, result, s.opts.Wire.NowMillis()+s.opts.SyncFlushTimeoutMs
 	s.mu.Unlock()
+	s.watchCommits()
 	s.wakeCommit()
 }
 
@@ -149,9 +152,11 @@ func (s *Store) fillHost(rec *message.Record) {
 }
 
 // begin makes room for n records of size bytes together, in the log and in their queue, so
-// that nothing can fail after it, and takes the instant at which they are stored. A queue deleted meanwhile is replaced. Caller holds mu.
-func (s *Store) begin(queue *ConsumeQueue, size, n int) (*ConsumeQueue, []byte, int64, Status) {
-	if s.closed || s.broken.Load() != nil {
+// that nothing can fail after it, and takes the instant at which they are stored. A queue deleted
+// meanwhile is replaced. Only internal records
+// may use what is reserved on a full disk. Caller holds mu.
+func (s *Store) begin(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQueue, []byte, int64, Status) {
+	if s.closed || s.broken.Load() != nil || !internal && s.full.Load() != nil {
 		return nil, nil, 0, ServiceNotAvailable
 	}
 	if queue.gone {
@@ -159,18 +164,54 @@ func (s *Store) begin(queue *ConsumeQueue, size, n int) (*ConsumeQueue, []byte, 
 	}
 	buf, at, err := s.log.reserve(size)
 	if err == nil {
-		err = queue.ensure(n)
+		err = s.ensure(queue, n, internal)
 	}
 	if err != nil {
-		if !s.failing {
-			s.opts.Log.WithError(err).WithField("topic", queue.topic).Error("no file for the next record")
-		}
-		s.failing = true
-		return nil, nil, 0, CreateMappedFileFailed
+		return nil, nil, 0, s.noRoom(queue, err)
 	}
 	s.failing = false
 	s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMillis())
 	return queue, buf, at, PutOK
+}
+
+// refused is the result of a put that begin refused, with the reason where there is more to
+// say than the status does.
+func (s *Store) refused(status Status) PutResult {
+	res := PutResult{Status: status}
+	if status == ServiceNotAvailable {
+		if err := s.Writable(); err != nil {
+			res.Reason = err.Error()
+		} else {
+			res.Reason = s.fullReason()
+		}
+	}
+	return res
+}
+
+// ensure makes room in a queue, out of the reserve if need be.
+func (s *Store) ensure(queue *ConsumeQueue, n int, internal bool) error {
+	for {
+		err := queue.ensure(n)
+		if !internal || !errors.Is(err, region.ErrNoSpace) {
+			return err
+		}
+		s.noSpace(err)
+		if released, failed := s.reserve.release(); !released || failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+}
+
+func (s *Store) noRoom(queue *ConsumeQueue, err error) Status {
+	if errors.Is(err, region.ErrNoSpace) {
+		s.noSpace(err)
+		return ServiceNotAvailable
+	}
+	if !s.failing {
+		s.opts.Log.WithError(err).WithField("topic", queue.topic).Error("no file for the next record")
+	}
+	s.failing = true
+	return CreateMappedFileFailed
 }
 
 // append encodes one record at the log's end. Caller holds mu.

@@ -34,7 +34,19 @@ type Store struct {
 	indexFullUntil int64      // the checkpoint's index timestamp, ms; guarded by flushMu
 	committing     []waiting  // the group commit's other half of pending
 
-	broken  atomic.Pointer[error] // why nothing more is accepted
+	lateMu   sync.Mutex // guards underWay, and done of its elements
+	underWay []waiting  // SYNC_FLUSH: what the group commit is making durable
+	watch    chan struct{}
+	watching atomic.Bool
+	timeouts atomic.Int64
+
+	broken  atomic.Pointer[error]  // why nothing more is accepted
+	full    atomic.Pointer[string] // why clients' records are refused, or nil
+	pinned  atomic.Pointer[Pin]    // what keeps the oldest log file beyond its time, or nil
+	manual  atomic.Bool            // DeleteExpired was called
+	reserve *reserve
+	clean   chan struct{} // the disk is to be looked at
+
 	puts    atomic.Int64
 	putSize atomic.Int64
 
@@ -52,6 +64,8 @@ type waiting struct {
 	offset int64
 	done   Completion // told with result after the last record of a put
 	result PutResult
+	// deadline is when done is told FLUSH_DISK_TIMEOUT, ms of the wire.
+	deadline int64
 }
 
 var errClosed = errors.New("store: closed")
@@ -61,7 +75,7 @@ func Open(opts Options) (*Store, error) {
 	if err := opts.setDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Store{opts: opts, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), stop: make(chan struct{})}
+	s := &Store{opts: opts, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), clean: make(chan struct{}, 1), watch: make(chan struct{}, 1), stop: make(chan struct{})}
 	switch {
 	case opts.FS != nil:
 		s.fs = opts.FS
@@ -97,6 +111,7 @@ func (s *Store) open() error {
 	if err := s.log.load(); err != nil {
 		return err
 	}
+	s.reserve = newReserve(s.fs, s.log.fileSize)
 	if err := s.queues.load(s.wasClosed()); err != nil {
 		return err
 	}
@@ -111,12 +126,14 @@ func (s *Store) open() error {
 
 // Start begins to flush and to index.
 func (s *Store) Start() error {
-	s.wg.Add(2)
+	s.wg.Add(3)
 	go s.aheadLoop()
 	s.startIndex()
+	go s.cleanLoop()
 	if s.opts.SyncFlush {
-		s.wg.Add(1)
+		s.wg.Add(2)
 		go s.commitLoop()
+		go s.watchLoop()
 	}
 	go s.flushLoop()
 	return nil
@@ -226,19 +243,43 @@ type Stats struct {
 	FlushError     error // why the store is not writable, or nil
 	IndexBehind    int64 // bytes of the log that are not indexed yet
 	IndexError     error // why the index does not follow the log, or nil
+	FlushTimeouts  int64 // puts answered with FLUSH_DISK_TIMEOUT
+	// DiskFull is why clients' records are refused for want of space, or "".
+	DiskFull     string
+	DiskRatio    float64 // used part of the disk, 0 to 1
+	ReserveBytes int64   // what is left for the broker's own records beside the spare log file
+	MappedFiles  int
+	// Pinned is what keeps the oldest log file beyond its time, or nil.
+	Pinned *Pin
 }
 
 // Stats returns totals and state.
 func (s *Store) Stats() Stats {
 	flushed, end := s.log.flushed.Load(), s.log.end.Load()
+	space, err := s.fs.Space()
+	if err != nil {
+		space = region.Space{}
+	}
 	return Stats{
-		Puts: s.puts.Load(), PutBytes: s.putSize.Load(),
+		DiskFull: s.fullReason(), DiskRatio: space.Ratio(), ReserveBytes: s.reserve.left(), MappedFiles: s.budget.count(), Pinned: s.pinned.Load(),
+		FlushTimeouts: s.timeouts.Load(),
+		Puts:          s.puts.Load(), PutBytes: s.putSize.Load(),
 		MaxOffset: end, FlushedOffset: flushed, DirtyBytes: max(0, end-flushed), FlushError: s.Writable(),
 		IndexBehind: s.indexBehind(), IndexError: s.index.err(),
 	}
 }
 
-// Writable is nil while the store accepts records, and otherwise says why it does not.
+func (s *Store) closing() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Writable is nil while the store accepts records, and otherwise says why it does not. A full
+// disk is told by Stats.
 func (s *Store) Writable() error {
 	if err := s.broken.Load(); err != nil {
 		return *err

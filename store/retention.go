@@ -1,0 +1,171 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/message"
+)
+
+// deleteFileBatchMax is how many log files one round deletes at most, as RocketMQ's
+// deleteFileBatchMax.
+const deleteFileBatchMax = 10
+
+// Retention says when log files are deleted. Ratios are 0 to 1 of the disk.
+type Retention struct {
+	ReservedMs   int64   // fileReservedTime: a file is expired when its youngest record is older, ms
+	DeleteHours  []int   // deleteWhen: hours of the day, local time, at which expired files go
+	MaxRatio     float64 // diskMaxUsedSpaceRatio: above it expired files go at any hour
+	ForceRatio   float64 // diskSpaceCleanForciblyRatio: above it the oldest files go, expired or not
+	ForceEnabled bool    // cleanFileForciblyEnable
+	WarnRatio    float64 // diskSpaceWarningLevelRatio: above it clients' records are refused
+	IntervalMs   int64   // cleanResourceInterval: between looks, ms
+}
+
+// DefaultRetention is RocketMQ's.
+func DefaultRetention() Retention {
+	return Retention{
+		ReservedMs: 72 * 3_600_000, DeleteHours: []int{4}, MaxRatio: 0.75, ForceRatio: 0.85, ForceEnabled: true,
+		WarnRatio: 0.90, IntervalMs: 10_000,
+	}
+}
+
+// Pin is the oldest record that somebody still needs: no file from it on is deleted.
+type Pin struct {
+	CommitLogOffset int64
+	What            string // for people: "delay level 18, due …"
+}
+
+// Pinner tells what must not be deleted; false: nothing.
+type Pinner func() (Pin, bool)
+
+// cleanLoop looks after the disk: at every interval, oftener while it is full, and when asked.
+func (s *Store) cleanLoop() {
+	defer s.wg.Done()
+	timer := s.opts.Wire.NewTimer()
+	defer timer.Disarm()
+	for {
+		s.checkSpace()
+		s.deleteExpired()
+		wait := s.opts.Retention.IntervalMs
+		if s.full.Load() != nil {
+			wait = min(wait, fullRetryMs)
+		}
+		timer.Arm(s.opts.Wire.NowMillis() + wait)
+		select {
+		case <-timer.C():
+		case <-s.clean:
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+func (s *Store) wakeClean() {
+	select {
+	case s.clean <- struct{}{}:
+	default:
+	}
+}
+
+// DeleteExpired deletes expired files at the next look, whatever the hour (request code 329,
+// deleteExpiredCommitLog).
+func (s *Store) DeleteExpired() {
+	s.manual.Store(true)
+	s.wakeClean()
+}
+
+// deleteExpired is one round of retention.
+func (s *Store) deleteExpired() {
+	space, err := s.fs.Space()
+	if err != nil {
+		return
+	}
+	r, used := s.opts.Retention, space.Ratio()
+	force := r.ForceEnabled && used > r.ForceRatio
+	due := s.manual.Swap(false) || used > r.MaxRatio ||
+		slices.Contains(r.DeleteHours, time.UnixMilli(s.opts.Clock.NowMillis()).Hour())
+	if !force && !due {
+		s.pinned.Store(nil)
+		return
+	}
+	for range deleteFileBatchMax {
+		if !s.deleteOldest(force, used) {
+			return
+		}
+	}
+	s.wakeClean()
+}
+
+// deleteOldest deletes the first log file if it may go, and tells whether it did.
+func (s *Store) deleteOldest(force bool, used float64) bool {
+	files := *s.log.files.Load()
+	if len(files) < 2 || files[1].start > s.checkpointed.Load() || files[1].start > s.log.flushed.Load() {
+		return false
+	}
+	if !force && !s.expired(files[1]) {
+		s.pinned.Store(nil)
+		return false
+	}
+	if s.opts.Pin != nil {
+		if pin, ok := s.opts.Pin(); ok && pin.CommitLogOffset < files[1].start {
+			s.notePin(pin)
+			return false
+		}
+	}
+	s.pinned.Store(nil)
+	if err := s.deleteHead(files[0], files[1].start); err != nil {
+		s.opts.Log.WithError(err).WithField("file", files[0].name).Error("a log file cannot be deleted")
+		return false
+	}
+	s.opts.Log.WithFields(logrus.Fields{"file": files[0].name, "used": fmt.Sprintf("%.1f %%", used*100), "forced": force}).
+		Info("a log file is deleted")
+	return true
+}
+
+// expired tells whether everything before a file is old enough: its first record is younger
+// than all of that.
+func (s *Store) expired(next *file) bool {
+	if next.hold() != nil {
+		return false
+	}
+	defer next.drop()
+	v, err := message.Parse(next.b)
+	return err == nil && v.StoreTimestamp+s.opts.Retention.ReservedMs <= s.opts.Clock.NowMillis()
+}
+
+func (s *Store) notePin(pin Pin) {
+	if old := s.pinned.Swap(&pin); old == nil {
+		s.opts.Log.WithFields(logrus.Fields{"offset": pin.CommitLogOffset, "what": pin.What}).
+			Warn("the oldest log file is kept beyond its time: a pending message is in it")
+	}
+}
+
+// deleteHead removes the first log file, after the queues have let go of it.
+func (s *Store) deleteHead(head *file, newMin int64) error {
+	for _, q := range s.queues.all() {
+		q.raiseMin(newMin)
+	}
+	s.mu.Lock()
+	files := *s.log.files.Load()
+	rest := append(make([]*file, 0, len(files)), files[1:]...)
+	s.log.files.Store(&rest)
+	s.mu.Unlock()
+	head.discard()
+	if err := s.fs.Remove(head.name); err != nil {
+		return err
+	}
+	// Names go in the order of the log: a power cut must not leave a hole.
+	if err := s.fs.SyncDir(commitLogDir); err != nil {
+		return err
+	}
+	for _, q := range s.queues.all() {
+		if err := q.deleteHead(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// fullRetryMs is how often a full disk is looked at again, ms.
+const fullRetryMs = 1000
+
+// A disk is full when the spare log file or the reserve cannot be kept, or when more of it is
+// used than diskSpaceWarningLevelRatio. Clients' records are refused then; the broker's own
+// may use the spare and the reserve.
+
+// setFull refuses clients' records from now on.
+func (s *Store) setFull(why string) {
+	if s.full.Swap(&why) == nil && !s.closing() {
+		s.opts.Log.WithFields(logrus.Fields{"reason": why, "reserve": s.reserve.left()}).
+			Error("the disk is full: clients' messages are refused, due messages go on while the reserve lasts")
+		s.wakeClean()
+	}
+}
+
+func (s *Store) clearFull() {
+	if s.full.Swap(nil) != nil {
+		s.opts.Log.Info("the disk has space again: messages are accepted")
+	}
+}
+
+// fullReason is why clients' records are refused for want of space, or "".
+func (s *Store) fullReason() string {
+	if why := s.full.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// noSpace says that a reservation failed.
+func (s *Store) noSpace(err error) {
+	if errors.Is(err, region.ErrNoSpace) {
+		s.setFull(fmt.Sprintf("the disk of %s is full: %v", s.opts.Dir, err))
+	}
+}
+
+// checkSpace takes back what is missing of spare and reserve, and refuses or accepts clients'
+// records by what it finds.
+func (s *Store) checkSpace() {
+	err := s.log.makeSpare()
+	if err == nil {
+		err = s.reserve.fill()
+	}
+	if err != nil {
+		if errors.Is(err, region.ErrNoSpace) {
+			s.noSpace(err)
+		} else if !s.closing() {
+			s.opts.Log.WithError(err).Error("no file can be made ahead")
+		}
+		return
+	}
+	space, err := s.fs.Space()
+	if err != nil {
+		s.opts.Log.WithError(err).Warn("the disk's free space cannot be told")
+		s.clearFull()
+		return
+	}
+	if used := space.Ratio(); used > s.opts.Retention.WarnRatio {
+		s.setFull(fmt.Sprintf("the disk of %s is used to %.1f %%, more than diskSpaceWarningLevelRatio %.0f %% (%d bytes free)",
+			s.opts.Dir, used*100, s.opts.Retention.WarnRatio*100, space.Free))
+		return
+	}
+	s.clearFull()
+}
