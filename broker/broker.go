@@ -80,13 +80,19 @@ func New(opts Options) (*Broker, error) {
 
 func (b *Broker) openStore() (err error) {
 	c := b.opts.Config
+	keep, err := retention(c)
+	if err != nil {
+		return err
+	}
 	b.store, err = store.Open(store.Options{
 		Dir: c.StorePathRootDir, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
 		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
 		MessageIndexDisabled: !c.MessageIndexEnable, MaxHashSlotNum: int(c.MaxHashSlotNum), MaxIndexNum: int(c.MaxIndexNum),
 		MaxMsgsNumBatch: int(c.MaxMsgsNumBatch),
-		Clock:           b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
+		FlushThoroughMs: c.FlushCommitLogThoroughInterval, SyncFlushTimeoutMs: c.SyncFlushTimeout,
+		Retention: keep, Pin: b.oldestPending, Wire: b.opts.Wire,
+		Clock: b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
 	})
 	return err
 }
@@ -142,6 +148,9 @@ func (b *Broker) assemble() (err error) {
 	if err := b.watchIndex(); err != nil {
 		return err
 	}
+	if err := b.registerStoreMetrics(o.Metrics); err != nil {
+		return err
+	}
 	b.router = remoting.NewRouter(b.routes(), remoting.RouterOptions{Log: o.Log})
 	return nil
 }
@@ -182,13 +191,6 @@ func (b *Broker) parked() int64 {
 		return q.Max() - q.Min()
 	}
 	return 0
-}
-
-func (b *Broker) checkStore() health.Result {
-	if err := b.store.Writable(); err != nil {
-		return health.Result{State: health.Down, Reason: err.Error()}
-	}
-	return health.Result{State: health.Up}
 }
 
 // Router leads requests to their handlers.

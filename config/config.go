@@ -33,11 +33,20 @@ type Config struct {
 	MappedFileSizeCommitLog    int64  `key:"mappedFileSizeCommitLog" default:"67108864" min:"1" doc:"bytes; an existing store keeps its own"`
 	MappedFileSizeConsumeQueue int64  `key:"mappedFileSizeConsumeQueue" default:"600000" min:"1" doc:"bytes; an existing store keeps its own"`
 
-	MessageIndexEnable bool  `key:"messageIndexEnable" default:"true" doc:"find messages by key; false: nothing more is indexed"`
-	MaxHashSlotNum     int64 `key:"maxHashSlotNum" default:"500000" min:"1" max:"100000000" doc:"slots of an index file; an existing store keeps its own"`
-	MaxIndexNum        int64 `key:"maxIndexNum" default:"2000000" min:"2" max:"80000000" doc:"keys of an index file; an existing store keeps its own"`
-	MaxMsgsNumBatch    int64 `key:"maxMsgsNumBatch" default:"64" min:"1" max:"100000" doc:"messages of one query by key at most"`
-	DefaultQueryMaxNum int64 `key:"defaultQueryMaxNum" default:"32" min:"1" max:"100000" doc:"messages of a query by unique key at most"`
+	MessageIndexEnable             bool   `key:"messageIndexEnable" default:"true" doc:"find messages by key; false: nothing more is indexed"`
+	MaxHashSlotNum                 int64  `key:"maxHashSlotNum" default:"500000" min:"1" max:"100000000" doc:"slots of an index file; an existing store keeps its own"`
+	MaxIndexNum                    int64  `key:"maxIndexNum" default:"2000000" min:"2" max:"80000000" doc:"keys of an index file; an existing store keeps its own"`
+	MaxMsgsNumBatch                int64  `key:"maxMsgsNumBatch" default:"64" min:"1" max:"100000" doc:"messages of one query by key at most"`
+	DefaultQueryMaxNum             int64  `key:"defaultQueryMaxNum" default:"32" min:"1" max:"100000" doc:"messages of a query by unique key at most"`
+	FlushCommitLogThoroughInterval int64  `key:"flushCommitLogThoroughInterval" default:"10000" min:"1" doc:"ms between checkpoints, which make queues and index durable"`
+	SyncFlushTimeout               int64  `key:"syncFlushTimeout" default:"5000" min:"1" doc:"ms after which a send under SYNC_FLUSH is answered FLUSH_DISK_TIMEOUT"`
+	FileReservedTime               int64  `key:"fileReservedTime" default:"72" min:"1" max:"876000" doc:"hours that messages are kept"`
+	DeleteWhen                     string `key:"deleteWhen" default:"04" doc:"hours of the day at which expired files go, 04 or 04;16"`
+	DiskMaxUsedSpaceRatio          int64  `key:"diskMaxUsedSpaceRatio" default:"75" min:"1" max:"99" doc:"percent of the disk in use above which expired files go at any hour"`
+	DiskSpaceCleanForciblyRatio    int64  `key:"diskSpaceCleanForciblyRatio" default:"85" min:"1" max:"100" doc:"percent above which the oldest files go before their time"`
+	DiskSpaceWarningLevelRatio     int64  `key:"diskSpaceWarningLevelRatio" default:"90" min:"1" max:"100" doc:"percent above which sends are refused"`
+	CleanFileForciblyEnable        bool   `key:"cleanFileForciblyEnable" default:"true" doc:"false: files never go before their time"`
+	CleanResourceInterval          int64  `key:"cleanResourceInterval" default:"10000" min:"1" doc:"ms between looks at the disk"`
 
 	LongPollingEnable                 bool  `key:"longPollingEnable" default:"true" doc:"hold pulls that find nothing as long as they ask"`
 	ShortPollingTimeMills             int64 `key:"shortPollingTimeMills" default:"1000" min:"1" doc:"ms such a pull is held otherwise"`

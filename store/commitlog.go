@@ -171,6 +171,19 @@ func (l *commitLog) takeSpare(start int64) (*file, error) {
 	return f, nil
 }
 
+// keepSpare fails when clients' records have used a sixteenth of the last file that there is
+// space for: the rest is the broker's own. The spare is normally made long before.
+func (l *commitLog) keepSpare() error {
+	if l.spare.Load() != nil {
+		return nil
+	}
+	end := l.end.Load()
+	if f := l.file(end); f == nil || end-f.start < l.fileSize/16 {
+		return nil
+	}
+	return l.makeSpare()
+}
+
 // makeSpare sees to it that the file after the current one exists.
 func (l *commitLog) makeSpare() error {
 	l.sparing.Lock()

@@ -39,7 +39,7 @@ type ConsumeQueue struct {
 	gone     bool       // the topic is deleted, or the store closed
 	reserved int64      // what lies below has disk space behind it, bytes; 0 before the first write
 
-	// What follows belongs to the flusher.
+	// What follows is guarded by Store.flushMu.
 	synced  int64 // units below are durable
 	counted int64 // units below are those of records below the last checkpoint
 	named   int64 // files that begin below have durable names, bytes
@@ -337,7 +337,7 @@ func (q *ConsumeQueue) raiseMin(logMin int64) {
 }
 
 // deleteHead removes the files whose units are all below Min, but never the last one: it
-// knows where the queue ends.
+// knows where the queue ends. It belongs to the flusher's turn, as sync does.
 func (q *ConsumeQueue) deleteHead() error {
 	q.mu.Lock()
 	files := *q.files.Load()

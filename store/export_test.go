@@ -16,10 +16,11 @@ func (s *Store) FlushStep() error { return s.flush() }
 func (s *Store) IndexStep() { s.index.build(s.published.Load, nil) }
 
 // AheadStep makes the next log file if one was asked for.
-func (s *Store) AheadStep() {
+func (s *Store) AheadStep() error {
 	select {
-	case start := <-s.log.want:
-		s.log.prepare(start)
+	case <-s.log.want:
+		return s.log.makeSpare()
 	default:
+		return nil
 	}
 }

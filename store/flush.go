@@ -8,7 +8,6 @@ const pageSize = 4096
 // aheadLoop does what an append would have to wait for: it opens the next log file, touches
 // the pages that are written next, and unmaps files when too many are mapped.
 func (s *Store) aheadLoop() {
-	defer s.wg.Done()
 	for {
 		select {
 		case <-s.log.want:
@@ -33,7 +32,6 @@ func (s *Store) wakeFlush() {
 // flushLoop syncs the log every FlushIntervalMs and writes a checkpoint every
 // FlushThoroughMs while there is something to; it sleeps when everything is durable.
 func (s *Store) flushLoop() {
-	defer s.wg.Done()
 	timer := s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {
@@ -114,6 +112,7 @@ func (s *Store) breakDown(err error) {
 }
 
 func (s *Store) wakeCommit() {
+	s.watchCommits()
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -123,7 +122,6 @@ func (s *Store) wakeCommit() {
 
 // commitLoop is the group commit of SYNC_FLUSH.
 func (s *Store) commitLoop() {
-	defer s.wg.Done()
 	for {
 		select {
 		case <-s.wake:

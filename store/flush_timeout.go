@@ -12,7 +12,6 @@ func (s *Store) watchCommits() {
 }
 
 func (s *Store) watchLoop() {
-	defer s.wg.Done()
 	timer := s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {

@@ -18,11 +18,7 @@ func (s *Store) startIndex() {
 		return
 	}
 	s.index.running(true)
-	s.wg.Add(1)
-	go func() {
-		defer s.wg.Done()
-		s.index.run(s.published.Load, s.stop)
-	}()
+	s.run(func() { s.index.run(s.published.Load, s.stop) })
 	s.index.ask(s.published.Load())
 }
 

@@ -232,8 +232,7 @@ func (w *workload) step() error {
 	case n < 74:
 		return w.saveProgress()
 	case n < 78:
-		w.s.AheadStep()
-		return nil
+		return w.s.AheadStep()
 	case n < 82:
 		w.s.IndexStep()
 		return w.s.Stats().IndexError

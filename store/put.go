@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"math"
+	"runtime/debug"
 	"strings"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -58,25 +59,41 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	}
 	queue := s.queues.findOrCreate(rec.Topic, rec.QueueID)
 	rec.TagsCode = s.opts.TagsCode(rec.Topic, rec.Properties)
-
-	s.mu.Lock()
-	queue, buf, at, status := s.begin(queue, size, 1, rec.Internal)
-	if status != PutOK {
-		s.mu.Unlock()
-		return s.refused(status), false
-	}
-	unit := s.append(buf, at, rec, queue)
-	result := resultOf(rec, unit.Size)
-	s.publish(queue, rec, unit)
-	if s.opts.SyncFlush {
-		s.awaitCommit(done, result)
+	result, queue := s.putOne(queue, rec, size, done)
+	switch {
+	case !result.OK():
+		return result, false
+	case s.opts.SyncFlush:
+		s.wakeCommit()
 		return result, done != nil
 	}
-	s.mu.Unlock()
 	s.index.offer(s.published.Load())
 	s.wakeFlush()
 	s.arrived(queue, rec)
 	return result, false
+}
+
+func (s *Store) putOne(queue *ConsumeQueue, rec *message.Record, size int, done Completion) (result PutResult, _ *ConsumeQueue) {
+	s.mu.Lock()
+	defer s.unlock(&result)
+	queue, buf, at, status := s.begin(queue, size, 1, rec.Internal)
+	if status != PutOK {
+		return s.refused(status), queue
+	}
+	unit := s.append(buf, at, rec, queue)
+	result = resultOf(rec, unit.Size)
+	s.publish(queue, rec, unit)
+	s.awaitCommit(done, result)
+	return result, queue
+}
+
+// unlock ends a turn at the log. When a page of a mapped file could not be written the put is
+// refused, like all that follow.
+func (s *Store) unlock(result *PutResult) {
+	if s.afterFault(recover()) {
+		*result = s.refused(ServiceNotAvailable)
+	}
+	s.mu.Unlock()
 }
 
 // PutBatch implements Log. The batch is bounded like one message: its bodies together by
@@ -98,15 +115,30 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 	if len(recs) == 0 || bodies > s.opts.MaxMessageSize || int64(total+message.BlankLength) > s.log.fileSize {
 		return PutResult{Status: MessageIllegal}, false
 	}
-	queue := s.queues.findOrCreate(recs[0].Topic, recs[0].QueueID)
+	result, queue := s.putAll(recs, total, done)
+	switch {
+	case !result.OK():
+		return result, false
+	case s.opts.SyncFlush:
+		s.wakeCommit()
+		return result, done != nil
+	}
+	s.index.offer(s.published.Load())
+	s.wakeFlush()
+	for i := range recs {
+		s.arrived(queue, &recs[i])
+	}
+	return result, false
+}
 
+func (s *Store) putAll(recs []message.Record, total int, done Completion) (result PutResult, queue *ConsumeQueue) {
+	queue = s.queues.findOrCreate(recs[0].Topic, recs[0].QueueID)
 	s.mu.Lock()
+	defer s.unlock(&result)
 	queue, buf, at, status := s.begin(queue, total, len(recs), recs[0].Internal)
 	if status != PutOK {
-		s.mu.Unlock()
-		return s.refused(status), false
+		return s.refused(status), queue
 	}
-	var result PutResult
 	for i := range recs {
 		rec := &recs[i]
 		unit := s.append(buf, at, rec, queue)
@@ -116,27 +148,17 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 			result = resultOf(rec, unit.Size)
 		}
 	}
-	if s.opts.SyncFlush {
-		s.awaitCommit(done, result)
-		return result, done != nil
-	}
-	s.mu.Unlock()
-	s.index.offer(s.published.Load())
-	s.wakeFlush()
-	for i := range recs {
-		s.arrived(queue, &recs[i])
-	}
-	return result, false
+	s.awaitCommit(done, result)
+	return result, queue
 }
 
-// awaitCommit hands a put to the group commit, which tells done. It releases mu, which the
-// caller holds.
+// awaitCommit hands a put to the group commit, which tells done. Caller holds mu.
 func (s *Store) awaitCommit(done Completion, result PutResult) {
+	if !s.opts.SyncFlush {
+		return
+	}
 	last := &s.pending[len(s.pending)-1]
 	last.done, last.result, last.deadline = done, result, s.opts.Wire.NowMillis()+s.opts.SyncFlushTimeoutMs
-	s.mu.Unlock()
-	s.watchCommits()
-	s.wakeCommit()
 }
 
 func resultOf(rec *message.Record, size int32) PutResult {
@@ -156,13 +178,22 @@ func (s *Store) fillHost(rec *message.Record) {
 // meanwhile is replaced. Only internal records
 // may use what is reserved on a full disk. Caller holds mu.
 func (s *Store) begin(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQueue, []byte, int64, Status) {
+	debug.SetPanicOnFault(true)
 	if s.closed || s.broken.Load() != nil || !internal && s.full.Load() != nil {
 		return nil, nil, 0, ServiceNotAvailable
 	}
 	if queue.gone {
 		queue = s.queues.findOrCreate(queue.topic, queue.queueID)
 	}
-	buf, at, err := s.log.reserve(size)
+	var err error
+	if !internal {
+		err = s.log.keepSpare()
+	}
+	var buf []byte
+	var at int64
+	if err == nil {
+		buf, at, err = s.log.reserve(size)
+	}
 	if err == nil {
 		err = s.ensure(queue, n, internal)
 	}

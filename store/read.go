@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/wheelmq/wheelmq/message"
 )
@@ -20,6 +21,8 @@ func (s *Store) Record(offset int64, size int32) (Slice, error) {
 	if err := f.hold(); err != nil {
 		return Slice{}, err
 	}
+	// Who reads the slice gets a panic, not the end of the process, when the file was cut.
+	debug.SetPanicOnFault(true)
 	at := offset - f.start
 	rest := f.b[at:min(s.log.fileSize, end-f.start)]
 	if size <= 0 {

@@ -44,7 +44,6 @@ type Pinner func() (Pin, bool)
 
 // cleanLoop looks after the disk: at every interval, oftener while it is full, and when asked.
 func (s *Store) cleanLoop() {
-	defer s.wg.Done()
 	timer := s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {
@@ -162,10 +161,12 @@ func (s *Store) deleteHead(head *file, newMin int64) error {
 	if err := s.fs.SyncDir(commitLogDir); err != nil {
 		return err
 	}
+	s.flushMu.Lock()
+	defer s.flushMu.Unlock()
 	for _, q := range s.queues.all() {
 		if err := q.deleteHead(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.index.deleteBelow(newMin)
 }

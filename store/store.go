@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -126,17 +127,25 @@ func (s *Store) open() error {
 
 // Start begins to flush and to index.
 func (s *Store) Start() error {
-	s.wg.Add(3)
-	go s.aheadLoop()
 	s.startIndex()
-	go s.cleanLoop()
+	loops := []func(){s.aheadLoop, s.cleanLoop, s.flushLoop}
 	if s.opts.SyncFlush {
-		s.wg.Add(2)
-		go s.commitLoop()
-		go s.watchLoop()
+		loops = append(loops, s.commitLoop, s.watchLoop)
 	}
-	go s.flushLoop()
+	for _, loop := range loops {
+		s.run(loop)
+	}
 	return nil
+}
+
+// run starts a goroutine of the store. A page that cannot be read or written ends it, and the
+// store takes nothing more.
+func (s *Store) run(loop func()) {
+	s.wg.Go(func() {
+		debug.SetPanicOnFault(true)
+		defer func() { s.afterFault(recover()) }()
+		loop()
+	})
 }
 
 // Close flushes everything, notes the clean end and lets go of the directory.
@@ -153,9 +162,9 @@ func (s *Store) Close() error {
 	if s.opts.SyncFlush {
 		s.commit()
 	}
-	s.finishIndex()
 	err := s.Writable()
 	if err == nil {
+		s.finishIndex()
 		err = s.flush()
 	}
 	if err == nil {

@@ -58,8 +58,9 @@ func (a *Appender) Put(rec *message.Record, origin Origin, done store.Completion
 	if err := a.apply(rec, origin); err != nil {
 		return store.PutResult{}, false, err
 	}
+	rec.Internal = origin != FromClient
 	res, pending := a.log.Put(rec, done)
-	return res, pending, Refusal(res.Status)
+	return res, pending, Refusal(res)
 }
 
 // PutBatch stores records of one topic and queue as one unit.
@@ -68,9 +69,10 @@ func (a *Appender) PutBatch(recs []message.Record, origin Origin, done store.Com
 		if err := a.apply(&recs[i], origin); err != nil {
 			return store.PutResult{}, false, err
 		}
+		recs[i].Internal = origin != FromClient
 	}
 	res, pending := a.log.PutBatch(recs, done)
-	return res, pending, Refusal(res.Status)
+	return res, pending, Refusal(res)
 }
 
 func (a *Appender) apply(rec *message.Record, origin Origin) error {
@@ -96,21 +98,24 @@ func stripOwnProperties(rec *message.Record, origin Origin) error {
 	return nil
 }
 
-// Refusal is what a client is told of a put's status; nil for a stored record.
-func Refusal(status store.Status) error {
-	switch status {
+// Refusal is what a client is told of a put's result; nil for a stored record.
+func Refusal(res store.PutResult) error {
+	switch res.Status {
 	case store.PutOK, store.FlushDiskTimeout, store.FlushSlaveTimeout, store.SlaveNotAvailable:
 		return nil
 	case store.MessageIllegal, store.PropertiesSizeExceeded:
 		return errIllegal
 	case store.ServiceNotAvailable:
+		if res.Reason != "" {
+			return remoting.Errorf(remoting.ServiceNotAvailable, "service not available now. %s", res.Reason)
+		}
 		return errNotAvailable
 	case store.PageCacheBusy:
 		return errBusy
 	case store.CreateMappedFileFailed:
 		return errNoFile
 	default:
-		return &remoting.Error{Code: remoting.SystemError, Remark: fmt.Sprintf("UNKNOWN_ERROR (put status %d)", status)}
+		return &remoting.Error{Code: remoting.SystemError, Remark: fmt.Sprintf("UNKNOWN_ERROR (put status %d)", res.Status)}
 	}
 }
 

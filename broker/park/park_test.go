@@ -28,7 +28,7 @@ func (d *door) Put(rec *message.Record, _ appender.Origin, _ store.Completion) (
 		return store.PutResult{}, false, d.refuse
 	}
 	if d.maxBody > 0 && len(rec.Body) > d.maxBody {
-		return store.PutResult{}, false, appender.Refusal(store.MessageIllegal)
+		return store.PutResult{}, false, appender.Refusal(store.PutResult{Status: store.MessageIllegal})
 	}
 	d.put = append(d.put, *rec)
 	return store.PutResult{}, false, nil

@@ -254,7 +254,7 @@ func (s *Send) putWaiting(ex *remoting.Exchange, st *sendState, put func() (stor
 func (st *sendState) PutDone(res store.PutResult) {
 	p := st.pending
 	st.pending = nil
-	if err := appender.Refusal(res.Status); err != nil {
+	if err := appender.Refusal(res); err != nil {
 		st.send.opts.Stats.PutFailed()
 		fail(&p.Reply, err)
 	} else {

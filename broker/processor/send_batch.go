@@ -20,7 +20,7 @@ func (s *Send) putBatch(ex *remoting.Exchange, st *sendState, config *topic.Conf
 		return false, remoting.Errorf(remoting.MessageIllegal, "batch request does not support retry group %s", config.TopicName)
 	}
 	if len(ex.Req.Body) > s.opts.MaxMessageSize {
-		return false, appender.Refusal(store.MessageIllegal)
+		return false, appender.Refusal(store.PutResult{Status: store.MessageIllegal})
 	}
 	if err := s.refuseInBatch(h.Properties); err != nil {
 		return false, err

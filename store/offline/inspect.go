@@ -145,7 +145,7 @@ func (d *Dir) inspectHistory(r *Report) error {
 }
 
 func (d *Dir) inspectLog(r *Report) error {
-	r.Log.Files, r.Log.Min = len(d.files), d.logMin()
+	r.Log.Min = d.logMin()
 	if len(d.files) > 0 {
 		r.Log.FileSize = d.files[0].size
 		r.BrokerConf["mappedFileSizeCommitLog"] = d.files[0].size
@@ -157,8 +157,16 @@ func (d *Dir) inspectLog(r *Report) error {
 		}
 	}
 	var err error
-	r.Log.Max, r.Log.LastTimestamp, err = d.logEnd()
-	return err
+	if r.Log.Max, r.Log.LastTimestamp, err = d.logEnd(); err != nil {
+		return err
+	}
+	for _, f := range d.files {
+		// Files that are made ahead hold nothing yet.
+		if f.start < r.Log.Max {
+			r.Log.Files++
+		}
+	}
+	return nil
 }
 
 func (d *Dir) inspectIndex(r *Report) error {

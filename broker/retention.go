@@ -1,0 +1,47 @@
+package broker
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// retention reads the keys that say when log files are deleted.
+func retention(c *config.Config) (store.Retention, error) {
+	r := store.Retention{
+		ReservedMs: c.FileReservedTime * 3_600_000, MaxRatio: float64(c.DiskMaxUsedSpaceRatio) / 100,
+		ForceRatio: float64(c.DiskSpaceCleanForciblyRatio) / 100, ForceEnabled: c.CleanFileForciblyEnable,
+		WarnRatio: float64(c.DiskSpaceWarningLevelRatio) / 100, IntervalMs: c.CleanResourceInterval,
+	}
+	for item := range strings.SplitSeq(c.DeleteWhen, ";") {
+		hour, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil || hour < 0 || hour > 23 {
+			return r, fmt.Errorf("deleteWhen %q: %q is no hour, want 00 to 23, several separated by ;", c.DeleteWhen, item)
+		}
+		r.DeleteHours = append(r.DeleteHours, hour)
+	}
+	return r, nil
+}
+
+// oldestPending is the store's pin: the pending delayed message that lies first in the log.
+func (b *Broker) oldestPending() (pin store.Pin, ok bool) {
+	for _, l := range b.schedule.Offsets() {
+		q := b.store.Queue([]byte(message.TopicSchedule), int32(l.Level-1))
+		if q == nil {
+			continue
+		}
+		u, found := q.Unit(max(l.Delivered, q.Min()))
+		if found && (!ok || u.CommitLogOffset < pin.CommitLogOffset) {
+			pin = store.Pin{
+				CommitLogOffset: u.CommitLogOffset,
+				What:            fmt.Sprintf("delay level %d has a message due at %d that is not delivered", l.Level, u.TagsCode),
+			}
+			ok = true
+		}
+	}
+	return pin, ok
+}
