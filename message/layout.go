@@ -53,6 +53,13 @@ func EncodedLen(r *Record) int {
 		4 + len(r.Body) + topicLen + len(r.Topic) + 2 + len(r.Properties)
 }
 
+// Begins tells whether b begins like a record of a size, bytes, at a log offset, and reads no more
+// of it than that.
+func Begins(b []byte, commitLogOffset int64, size int32) bool {
+	return len(b) >= offSysFlag && int32(binary.BigEndian.Uint32(b)) == size &&
+		int64(binary.BigEndian.Uint64(b[offCommitLogOffset:])) == commitLogOffset
+}
+
 // Encode lays the record out at the start of dst, which holds EncodedLen bytes, and
 // returns that length. The address family bits of SysFlag follow the hosts.
 //

@@ -47,7 +47,8 @@ func newCommitLog(fs region.FS, b *budget, fileSize int) *commitLog {
 }
 
 // load finds the files that exist. A store keeps the file size it was made with.
-func (l *commitLog) load() error {
+// known is that size, 0 when nobody noted it.
+func (l *commitLog) load(known int64) error {
 	found, err := readLayout(l.fs)
 	if err != nil {
 		return err
@@ -56,6 +57,9 @@ func (l *commitLog) load() error {
 		if err := l.fs.Remove(found.empty); err != nil {
 			return err
 		}
+	}
+	if found.size > 0 && known > 0 && found.size != known {
+		return fmt.Errorf("store: the files in %s have %d bytes, the store's have %d", commitLogDir, found.size, known)
 	}
 	if found.size > 0 {
 		l.fileSize = found.size

@@ -91,7 +91,9 @@ func (q *ConsumeQueue) Units(offset int64, dst []Unit) (int, error) {
 		}
 		b := f.b[offset*unitSize-f.start:]
 		for ; len(b) > 0 && offset < end && n < len(dst); offset, n = offset+1, n+1 {
-			dst[n] = decodeUnit(b)
+			if dst[n] = decodeUnit(b); dst[n].Size <= 0 {
+				dst[n] = Unit{Size: fillerSize} // damaged: nobody may take it for the log's first record
+			}
 			b = b[unitSize:]
 		}
 		f.drop()
@@ -240,26 +242,12 @@ func encodeUnit(b []byte, u Unit) {
 	binary.BigEndian.PutUint64(b[12:], uint64(u.TagsCode))
 }
 
-// load finds the queue's files and its ends. After a clean end every unit is durable.
-func (q *ConsumeQueue) load(clean bool) error {
-	entries, err := q.fs.List(q.dir)
+// load finds the queue's files and its ends. After a clean end every unit is durable. Files
+// that do not continue those before are removed: what they hold is dispatched again.
+func (q *ConsumeQueue) load(clean bool, known int64) error {
+	files, err := q.loadFiles(known)
 	if err != nil {
 		return err
-	}
-	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
-	var files []*file
-	for _, e := range entries {
-		var start int64
-		if _, err := fmt.Sscanf(e.Name, "%020d", &start); err != nil || e.Size == 0 {
-			continue
-		}
-		if len(files) == 0 {
-			q.fileSize = e.Size
-		}
-		if e.Size != q.fileSize || len(files) > 0 && start != files[len(files)-1].start+q.fileSize {
-			break
-		}
-		files = append(files, newFile(q.fs, q.budget, q.dir+"/"+e.Name, start, q.fileSize))
 	}
 	q.files.Store(&files)
 	if len(files) > 0 {
@@ -273,6 +261,40 @@ func (q *ConsumeQueue) load(clean bool) error {
 	}
 	q.dirty.Store(!clean && len(files) > 0)
 	return nil
+}
+
+func (q *ConsumeQueue) loadFiles(known int64) (files []*file, err error) {
+	entries, err := q.fs.List(q.dir)
+	if err != nil {
+		return nil, err
+	}
+	if known > 0 {
+		q.fileSize = known
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
+	removed := false
+	for _, e := range entries {
+		var start int64
+		if _, err := fmt.Sscanf(e.Name, "%020d", &start); err != nil || e.Dir {
+			continue
+		}
+		if known == 0 && len(files) == 0 && e.Size > 0 && e.Size%unitSize == 0 {
+			q.fileSize = e.Size
+		}
+		name := q.dir + "/" + e.Name
+		if e.Size != q.fileSize || start%q.fileSize != 0 || len(files) > 0 && start != files[len(files)-1].start+q.fileSize {
+			if err := q.fs.Remove(name); err != nil {
+				return nil, err
+			}
+			removed = true
+			continue
+		}
+		files = append(files, newFile(q.fs, q.budget, name, start, q.fileSize))
+	}
+	if removed {
+		return files, q.fs.SyncDir(q.dir)
+	}
+	return files, nil
 }
 
 // findEnds walks over the last three files: after a power cut a page in the middle may lack

@@ -197,7 +197,7 @@ func readLayout(fs region.FS) (layout, error) {
 			return l, fmt.Errorf("store: %s has %d bytes, the first log file has %d", name, e.Size, l.size)
 		}
 		if n := len(l.starts); n > 0 && start != l.starts[n-1]+l.size {
-			return l, fmt.Errorf("store: the log file at offset %d is missing, the next is %s", l.starts[n-1]+l.size, name)
+			return l, fmt.Errorf("store: the log file %s is missing, the next is %s", logFileName(l.starts[n-1]+l.size), name)
 		}
 		l.starts = append(l.starts, start)
 	}

@@ -59,7 +59,7 @@ func TestOpen_Refused_ChangesNothing(t *testing.T) {
 		"DLedger":                        {map[string]string{"dledger-n0/data/0": "x"}, true, "a DLedger log (dledger-n0)"},
 		"two of them":                    {map[string]string{"dledger-n0/data/0": "x", "consumequeue_ext/T/0/0": "x"}, true, "extended consume queues (consumequeue_ext/T), a DLedger log (dledger-n0)"},
 		"log files of different sizes":   {map[string]string{log0: full, log1: "short"}, false, "commitlog/00000000000000131072 has 5 bytes, the first log file has 131072"},
-		"a log file missing":             {map[string]string{log0: full, log2: full}, false, "the log file at offset 131072 is missing, the next is commitlog/00000000000000262144"},
+		"a log file missing":             {map[string]string{log0: full, log2: full}, false, "the log file commitlog/00000000000000131072 is missing, the next is commitlog/00000000000000262144"},
 		"something else in the log":      {map[string]string{log0: full, "commitlog/notes.txt": ""}, false, "commitlog/notes.txt is not a log file"},
 		"log files too small":            {map[string]string{log0: full[:64<<10]}, false, "maxMessageSize 32768 does not fit log files of 65536 bytes"},
 		"an empty last file and a gap":   {map[string]string{log0: full, log2: full, "commitlog/00000000000000393216": ""}, false, "is missing"},

@@ -85,8 +85,9 @@ func (t *queueTable) all() []*ConsumeQueue {
 	return list
 }
 
-// load opens the queues that exist on disk.
-func (t *queueTable) load(clean bool) error {
+// load opens the queues that exist on disk. Their files have the known size, or without one, 0,
+// that of the first.
+func (t *queueTable) load(clean bool, known int64) error {
 	topics, err := t.fs.List(consumeQueueDir)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (t *queueTable) load(clean bool) error {
 				continue
 			}
 			q := t.findOrCreate(topic.Name, int32(n))
-			if err := q.load(clean); err != nil {
+			if err := q.load(clean, known); err != nil {
 				return err
 			}
 			// New queues of an existing store are like its others.

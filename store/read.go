@@ -36,6 +36,11 @@ func (s *Store) Record(offset int64, size int32) (Slice, error) {
 		f.drop()
 		return Slice{}, fmt.Errorf("store: %d bytes at log offset %d go past the end", size, offset)
 	}
+	// A damaged unit of a queue may point anywhere.
+	if !message.Begins(rest, offset, size) {
+		f.drop()
+		return Slice{}, fmt.Errorf("store: no record of %d bytes starts at log offset %d", size, offset)
+	}
 	return Slice{Bytes: rest[:size:size], release: f.release}, nil
 }
 

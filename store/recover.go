@@ -210,10 +210,13 @@ func (r *recovery) scanFile(f *file, at int64, progress *progress) (next int64, 
 			return next, true, nil
 		}
 		if at >= r.dispatch {
-			if err := r.redispatch(&v); err != nil {
-				return at, false, err
-			}
 			r.records++
+			err = r.redispatch(&v)
+		} else {
+			err = r.compare(&v)
+		}
+		if err != nil {
+			return at, false, err
 		}
 		r.s.lastStamp = max(r.s.lastStamp, v.StoreTimestamp)
 		at += int64(v.Size)
@@ -296,7 +299,7 @@ func (r *recovery) redispatch(v *message.View) error {
 			Error("a record's queue offset cannot be right, it is left out of its queue")
 		return nil
 	}
-	unit := Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: r.s.opts.StoredTagsCode(v)}
+	unit := r.unitOf(v)
 	if r.rebuild {
 		if err := r.repair(q, v.QueueOffset, unit); err != nil {
 			return err
@@ -307,6 +310,25 @@ func (r *recovery) redispatch(v *message.View) error {
 	}
 	q.next = q.Max()
 	return nil
+}
+
+// compare corrects the unit of a record below the sound offset, which only damage changes.
+func (r *recovery) compare(v *message.View) error {
+	q := r.s.queues.find(v.Topic, v.QueueID)
+	if q == nil || !indexed(v.SysFlag) || v.CommitLogOffset < r.s.meta.Deleted[string(v.Topic)] {
+		return nil
+	}
+	u, ok := q.Unit(v.QueueOffset)
+	if !ok || u.CommitLogOffset == v.CommitLogOffset && u.Size == v.Size {
+		return nil
+	}
+	r.s.opts.Log.WithFields(logrus.Fields{"queue": q.dir, "queueOffset": v.QueueOffset}).
+		Error("a damaged unit of a ConsumeQueue is made again")
+	return q.overwrite(v.QueueOffset, r.unitOf(v))
+}
+
+func (r *recovery) unitOf(v *message.View) Unit {
+	return Unit{CommitLogOffset: v.CommitLogOffset, Size: v.Size, TagsCode: r.s.opts.StoredTagsCode(v)}
 }
 
 // contradicts tells whether a record's queue offset is not what the records and units before

@@ -109,11 +109,11 @@ func (s *Store) open() error {
 	if err := s.loadMeta(); err != nil {
 		return err
 	}
-	if err := s.log.load(); err != nil {
+	if err := s.log.load(s.meta.CommitLogFileSize); err != nil {
 		return err
 	}
 	s.reserve = newReserve(s.fs, s.log.fileSize)
-	if err := s.queues.load(s.wasClosed()); err != nil {
+	if err := s.queues.load(s.wasClosed(), s.meta.ConsumeQueueFileSize); err != nil {
 		return err
 	}
 	if err := s.recover(); err != nil {

@@ -87,7 +87,7 @@ func TestCheck_Findings(t *testing.T) {
 		},
 		"a log file missing": {
 			func(b *builder, r []store.PutResult) { b.remove(logFile(1)) },
-			[]string{"damage commitlog/00000000000000262144 at 0: the file before it is missing: it should begin at 131072"}, true, "refuse the directory: store: the log file at offset 131072 is missing",
+			[]string{"damage commitlog/00000000000000262144 at 0: the file before it is missing: it should begin at 131072"}, true, "refuse the directory: store: the log file commitlog/00000000000000131072 is missing",
 		},
 		"a log file cut off": {
 			func(b *builder, r []store.PutResult) {
