@@ -40,6 +40,9 @@ func (s *Store) planForeign(clean bool) (*recovery, int64, error) {
 	r := &recovery{s: s, seen: make(map[*ConsumeQueue]int64), ends: make(map[*ConsumeQueue]int64)}
 	var last int64
 	for _, q := range s.queues.all() {
+		if err := s.trimForeign(q); err != nil {
+			return nil, 0, err
+		}
 		end, err := r.queueEnd(q)
 		if err != nil {
 			return nil, 0, err
@@ -66,6 +69,16 @@ func (s *Store) planForeign(clean bool) (*recovery, int64, error) {
 	return r, start, nil
 }
 
+// trimForeign drops units that lead past the last log file: after a power cut a queue may be
+// ahead of the log.
+func (s *Store) trimForeign(q *ConsumeQueue) error {
+	n, err := q.below(q.Max(), s.log.limit())
+	if err != nil || n == q.Max() {
+		return err
+	}
+	return q.truncate(n)
+}
+
 // queueEnd is where the record of a queue's last unit ends, bytes, as it was before recovery; 0
 // without units.
 func (r *recovery) queueEnd(q *ConsumeQueue) (int64, error) {
@@ -77,8 +90,8 @@ func (r *recovery) queueEnd(q *ConsumeQueue) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if end = u.CommitLogOffset + int64(u.Size); u.Size == fillerSize || end > r.s.log.limit() {
-		end = 0
+	if u.Size != fillerSize {
+		end = u.CommitLogOffset + int64(u.Size)
 	}
 	r.ends[q] = end
 	return end, nil

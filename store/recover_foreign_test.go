@@ -192,3 +192,28 @@ func TestOpen_AfterTheRealBroker(t *testing.T) {
 		t.Errorf("the log ends at %d, want %d", got, end)
 	}
 }
+
+// TestOpen_ForeignDirectory_QueueAheadOfTheLog has units of records that a power cut took: they
+// make room for what is put next.
+func TestOpen_ForeignDirectory_QueueAheadOfTheLog(t *testing.T) {
+	t.Parallel()
+	for name, offset := range map[string]int64{"in the last file": 0, "past the last file": 1 << 30} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := mustOpen(t, options(dir))
+			fill(t, s, 0, 1010)
+			ahead := offset + s.MaxCommitLogOffset() + 1000
+			mustClose(t, s)
+			asForeign(t, dir, false, 1<<60, 1<<60)
+			unit := binary.BigEndian.AppendUint64(nil, uint64(ahead))
+			unit = binary.BigEndian.AppendUint64(append(unit, 0, 0, 1, 0), 7)
+			overwrite(t, filepath.Join(dir, "consumequeue/T/0", fmt.Sprintf("%020d", 500*20)), 5*20, unit)
+			s = mustOpen(t, options(dir))
+			defer mustClose(t, s)
+			verify(t, s, 1010)
+			fill(t, s, 1010, 10)
+			verify(t, s, 1020)
+		})
+	}
+}
