@@ -69,6 +69,7 @@ type indexMark struct {
 	Units  uint32 `json:"units,omitempty"`
 	Next   uint32 `json:"next,omitempty"`
 	Offset int64  `json:"offset"`
+	Files  int    `json:"files,omitempty"` // their number: fewer mean that one is missing, or that retention took it
 }
 
 func newIndex(log *commitLog, fs region.FS, opts *Options) *index {
@@ -371,6 +372,7 @@ func (ix *index) sync() (mark indexMark, fullUntil int64, ok bool) {
 	}
 	if last := ix.last(); last != nil {
 		mark.File, mark.Next, mark.Slots, mark.Units = last.name, last.head.next, last.slots, last.units
+		mark.Files = len(ix.files)
 	}
 	for _, f := range ix.files {
 		if f.full() {

@@ -146,25 +146,34 @@ func (ix *index) cut(f *indexFile, next uint32, end int64) (bool, error) {
 	if !f.cut(next, end) {
 		return false, nil
 	}
-	h := &f.head
-	h.endTimestamp = h.beginTimestamp
-	if next > 1 {
-		// A record of which nothing is left was about this old.
-		h.endTimestamp = f.stamp(next-1, f.unit(next-1))
-		if v, ok := ix.recordAt(h.endOffset); ok {
-			h.endTimestamp = v.StoreTimestamp
-		}
-	}
+	ix.restoreTimes(f)
 	f.writeHeader()
-	return true, nil
+	return f.sound(), nil
+}
+
+// restoreTimes takes the header's instants from the first and the last record.
+func (ix *index) restoreTimes(f *indexFile) {
+	h := &f.head
+	if h.next == 1 {
+		h.endTimestamp = h.beginTimestamp
+		return
+	}
+	if v, ok := ix.recordAt(h.beginOffset); ok {
+		h.beginTimestamp = v.StoreTimestamp
+	}
+	// A record of which nothing is left was about this old.
+	h.endTimestamp = f.stamp(h.next-1, f.unit(h.next-1))
+	if v, ok := ix.recordAt(h.endOffset); ok {
+		h.endTimestamp = v.StoreTimestamp
+	}
 }
 
 // settle decides from which log offset on the builder goes on, and drops what lies behind
 // it, or behind a hole. It returns the number of files that are gone.
 func (ix *index) settle(r indexRecovery) (dropped int, err error) {
-	whole, err := ix.withoutHole()
-	if err != nil {
-		return 0, err
+	whole := len(ix.files)
+	if r.mark == nil || r.mark.Files != whole {
+		whole = ix.withoutHole()
 	}
 	for dropped = 0; len(ix.files) > whole; dropped++ {
 		if err := ix.dropLast(); err != nil {
@@ -226,18 +235,18 @@ func (ix *index) dropLast() error {
 
 // withoutHole is how many files follow each other without a record between them that has
 // keys: someone may have deleted a file.
-func (ix *index) withoutHole() (int, error) {
+func (ix *index) withoutHole() int {
 	at := ix.log.min()
 	for i, f := range ix.files {
 		if f.head.next > 1 && ix.hasKeys(at, f.head.beginOffset) {
-			return i, nil
+			return i
 		}
 		at = f.head.endOffset
 		if v, ok := ix.recordAt(at); ok {
 			at += int64(v.Size)
 		}
 	}
-	return len(ix.files), nil
+	return len(ix.files)
 }
 
 // hasKeys tells whether a record in [from, to) of the log has keys.

@@ -90,6 +90,11 @@ func (u indexUnit) offset() int64    { return int64(binary.BigEndian.Uint64(u[4:
 func (u indexUnit) seconds() int32   { return int32(binary.BigEndian.Uint32(u[12:])) }
 func (u indexUnit) previous() uint32 { return binary.BigEndian.Uint32(u[16:]) }
 
+// seconds is the time of a unit stored at timestamp, ms.
+func (h *indexHeader) seconds(timestamp int64) int32 {
+	return int32(min(max((timestamp-h.beginTimestamp)/1000, 0), math.MaxInt32))
+}
+
 // put adds a key of a record. The file is not full and has space behind the unit.
 func (f *indexFile) put(hash uint32, offset, timestamp int64) {
 	n, h := f.head.next, &f.head
@@ -105,7 +110,7 @@ func (f *indexFile) put(hash uint32, offset, timestamp int64) {
 	u := f.unit(n)
 	binary.BigEndian.PutUint32(u, hash)
 	binary.BigEndian.PutUint64(u[4:], uint64(offset))
-	binary.BigEndian.PutUint32(u[12:], uint32(min(max((timestamp-h.beginTimestamp)/1000, 0), math.MaxInt32)))
+	binary.BigEndian.PutUint32(u[12:], uint32(h.seconds(timestamp)))
 	binary.BigEndian.PutUint32(u[16:], previous)
 	binary.BigEndian.PutUint32(slot, n)
 	h.next, h.endOffset, h.endTimestamp = n+1, offset, timestamp
@@ -143,12 +148,15 @@ func (f *indexFile) sound() bool {
 		return true
 	}
 	last := f.unit(h.next - 1)
+	// The real broker counts a file's first unit from the file before.
+	if h.beginTimestamp < 0 || h.endTimestamp < 0 || h.next > 2 && last.seconds() != h.seconds(h.endTimestamp) {
+		return false
+	}
 	return h.beginOffset >= 0 && f.unit(1).offset() == h.beginOffset && last.offset() == h.endOffset &&
 		h.beginOffset <= h.endOffset && binary.BigEndian.Uint32(f.slot(last.hash())) == h.next-1
 }
 
 // stamp is about when a unit's record was stored, ms, to be exact up to a second earlier.
-// The real broker counts a file's first unit from the file before.
 func (f *indexFile) stamp(n uint32, u indexUnit) int64 {
 	if n == 1 {
 		return f.head.beginTimestamp
@@ -212,8 +220,8 @@ func (f *indexFile) firstFrom(offset int64, next uint32) uint32 {
 }
 
 // cut makes next the unit to be written next and builds the slots anew from the units below
-// it, which alone need to be intact, beside beginTimestamp. It tells whether they are: in the
-// order of the log and below end. The caller has reserved space, and sets endTimestamp.
+// it, which alone need to be intact. It tells whether they are: in the order of the log and
+// below end. The caller has reserved space, and sets the header's instants.
 func (f *indexFile) cut(next uint32, end int64) bool {
 	slots := f.b[indexHeaderSize : indexHeaderSize+int64(f.slots)*indexSlotSize]
 	clear(slots)
@@ -223,7 +231,7 @@ func (f *indexFile) cut(next uint32, end int64) bool {
 	for n := uint32(1); n < next; n++ {
 		u := f.unit(n)
 		hash, offset := u.hash(), u.offset()
-		if hash > math.MaxInt32 || offset < last || offset >= end {
+		if hash > math.MaxInt32 || offset < last || offset >= end || u.seconds() < 0 {
 			return false
 		}
 		last = offset
