@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/store"
 )
 
 // indexFarBehind is from where on queries by key do not see all that is stored, bytes.
@@ -16,20 +17,21 @@ func (b *Broker) watchIndex() error {
 	if !b.opts.Config.MessageIndexEnable {
 		return nil
 	}
-	b.opts.Health.Register("index", b.checkIndex)
+	b.opts.Health.Register("index", func() health.Result { return indexHealth(b.store.Stats()) })
 	return b.opts.Metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "wheelmq_index_behind_bytes", Help: "Bytes of the log whose messages are not found by key yet.",
 	}, func() float64 { return float64(b.store.Stats().IndexBehind) }))
 }
 
-func (b *Broker) checkIndex() health.Result {
-	switch stats := b.store.Stats(); {
-	case stats.IndexError != nil:
+// indexHealth is degraded while queries by key do not see all that is stored.
+func indexHealth(s store.Stats) health.Result {
+	switch {
+	case s.IndexError != nil:
 		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
-			"%v; the last %d bytes of the log are not found by key", stats.IndexError, stats.IndexBehind)}
-	case stats.IndexBehind > indexFarBehind:
+			"%v; the last %d bytes of the log are not found by key", s.IndexError, s.IndexBehind)}
+	case s.IndexBehind > indexFarBehind:
 		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
-			"the index is being built, the last %d bytes of the log are not found by key yet", stats.IndexBehind)}
+			"the index is being built, the last %d bytes of the log are not found by key yet", s.IndexBehind)}
 	}
 	return health.Result{State: health.Up}
 }
