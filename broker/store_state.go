@@ -49,6 +49,7 @@ func (b *Broker) registerStoreMetrics(registry prometheus.Registerer) error {
 		{"wheelmq_store_reserve_bytes", "Space left for the broker's own records on a full disk, beside one log file.", func() float64 { return float64(s.Stats().ReserveBytes) }},
 		{"wheelmq_store_pinned", "1 while a pending message keeps log files beyond their time.", func() float64 { return flag(s.Stats().Pinned != nil) }},
 		{"wheelmq_store_mapped_files", "Files of the store that are mapped.", func() float64 { return float64(s.Stats().MappedFiles) }},
+		{"wheelmq_store_syncs_total", "Syncs of the CommitLog to disk since the start, one system call each.", func() float64 { return float64(s.Stats().Syncs) }},
 		{"wheelmq_store_flush_timeouts", "Sends answered with FLUSH_DISK_TIMEOUT since the start.", func() float64 { return float64(s.Stats().FlushTimeouts) }},
 	} {
 		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, m.value)

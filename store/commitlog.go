@@ -23,6 +23,7 @@ type commitLog struct {
 	files    atomic.Pointer[[]*file] // ascending, contiguous
 	end      atomic.Int64            // next append, bytes
 	flushed  atomic.Int64            // durable below, bytes
+	syncs    atomic.Int64            // calls that made something of it durable
 
 	// spare is the next file, made ahead: what remains for the broker's own records when the
 	// disk is full.
@@ -276,6 +277,7 @@ func (l *commitLog) sync(to int64) error {
 		if err := f.sync(lo, hi); err != nil {
 			return err
 		}
+		l.syncs.Add(1)
 		if hi == l.fileSize {
 			f.writing.Store(false)
 		}

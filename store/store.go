@@ -249,6 +249,7 @@ type Stats struct {
 	MaxOffset      int64 // end of the log, bytes
 	FlushedOffset  int64 // durable below, bytes
 	DirtyBytes     int64 // of the log, not yet durable
+	Syncs          int64 // of the log, since the start: one system call each
 	FlushError     error // why the store is not writable, or nil
 	IndexBehind    int64 // bytes of the log that are not indexed yet
 	IndexError     error // why the index does not follow the log, or nil
@@ -271,8 +272,8 @@ func (s *Store) Stats() Stats {
 	}
 	return Stats{
 		DiskFull: s.fullReason(), DiskRatio: space.Ratio(), ReserveBytes: s.reserve.left(), MappedFiles: s.budget.count(), Pinned: s.pinned.Load(),
-		FlushTimeouts: s.timeouts.Load(),
-		Puts:          s.puts.Load(), PutBytes: s.putSize.Load(),
+		FlushTimeouts: s.timeouts.Load(), Syncs: s.log.syncs.Load(),
+		Puts: s.puts.Load(), PutBytes: s.putSize.Load(),
 		MaxOffset: end, FlushedOffset: flushed, DirtyBytes: max(0, end-flushed), FlushError: s.Writable(),
 		IndexBehind: s.indexBehind(), IndexError: s.index.err(),
 	}

@@ -19,7 +19,7 @@ func TestEndToEnd(t *testing.T) {
 	requireBench(t)
 	const perSecond, seconds = 1000, 8
 	fmt.Printf("\n| end to end at %d msg/s | p50 µs | p99 µs | CPU µs/msg |\n|---|---|---|---|\n", perSecond)
-	for _, target := range bothServers(t) {
+	for _, target := range bothServers(t, nil) {
 		// The first pass warms the server up.
 		endToEnd(t, target, "E2EWarm", perSecond*2, perSecond)
 		latencies, cpu := endToEnd(t, target, "E2E", perSecond*seconds, perSecond)

@@ -37,6 +37,14 @@ var DefaultBrokerJVM = []string{
 	"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
 }
 
+// ProductionBrokerJVM are the flags of RocketMQ's own start script (both compilers, G1), with
+// a heap that leaves room for the page cache of a small machine.
+var ProductionBrokerJVM = []string{
+	"-server", "-Xms2g", "-Xmx2g", "-XX:+UseG1GC", "-XX:G1HeapRegionSize=16m", "-XX:G1ReservePercent=25",
+	"-XX:InitiatingHeapOccupancyPercent=30", "-XX:SoftRefLRUPolicyMSPerMB=0", "-XX:-OmitStackTraceInFastThrow",
+	"-XX:MaxDirectMemorySize=4g", "-XX:-UseLargePages",
+}
+
 // defaultNamesrvJVM are the JVM flags of the name server.
 var defaultNamesrvJVM = []string{
 	"-Xms64m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",

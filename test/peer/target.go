@@ -62,6 +62,17 @@ func StartTarget(tb testing.TB, conf map[string]string) *Target {
 // StartKind is StartTarget for a server named by the caller: Ours or Real.
 func StartKind(tb testing.TB, kind string, conf map[string]string) *Target {
 	tb.Helper()
+	return start(tb, kind, conf, nil)
+}
+
+// StartForBenchmark is StartKind with the JVM flags of ProductionBrokerJVM for the real one.
+func StartForBenchmark(tb testing.TB, kind string, conf map[string]string) *Target {
+	tb.Helper()
+	return start(tb, kind, conf, ProductionBrokerJVM)
+}
+
+func start(tb testing.TB, kind string, conf map[string]string, jvm []string) *Target {
+	tb.Helper()
 	t := &Target{Kind: kind, tb: tb}
 	// Not tb.TempDir: the store of a failed test would go before the server has
 	// been stopped by the cleanup below.
@@ -80,7 +91,7 @@ func StartKind(tb testing.TB, kind string, conf map[string]string) *Target {
 		err = t.useOurs(dir, conf)
 	case Real:
 		RequireJava(tb)
-		err = t.useReal(dir, conf)
+		err = t.useReal(dir, conf, jvm)
 	default:
 		err = fmt.Errorf("%s=%q: want %q or %q", targetEnv, t.Kind, Ours, Real)
 	}
@@ -112,14 +123,14 @@ var busyMachine = map[string]string{
 	"osPageCacheBusyTimeOutMills": "20000",
 }
 
-func (t *Target) useReal(dir string, conf map[string]string) error {
+func (t *Target) useReal(dir string, conf map[string]string, jvm []string) error {
 	cp, err := Classpath(t.tb.Context())
 	if err != nil {
 		return err
 	}
 	keys := maps.Clone(busyMachine)
 	maps.Copy(keys, conf)
-	p := &Peer{opts: Options{Broker: keys}, classpath: cp, Dir: dir}
+	p := &Peer{opts: Options{Broker: keys, BrokerJVM: jvm}, classpath: cp, Dir: dir}
 	if err := p.prepare(); err != nil {
 		return err
 	}
