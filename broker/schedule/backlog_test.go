@@ -152,3 +152,15 @@ func TestRestore_RefusesWhatMakesNoBacklog(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkBacklog_Add is one unit of a start's look through a queue.
+func BenchmarkBacklog_Add(b *testing.B) {
+	l := newBacklog(0)
+	b.ReportAllocs()
+	for i := range int64(b.N) {
+		l.add(i - i%3)
+	}
+	if len(l.runs) != 1 {
+		b.Fatalf("%d runs, want one", len(l.runs))
+	}
+}

@@ -63,11 +63,13 @@ func permanent(err error) bool {
 }
 
 // lost notes a pending record that cannot be read. It cannot be parked, having no content;
-// it is counted and named, and does not stop the level.
+// it is counted and does not stop the level. Of many, fewer and fewer are named.
 func (w *worker) lost(l *level, u *store.Unit, err error) error {
-	w.s.unreadable.Add(1)
-	w.s.opts.Wheel.WithError(err).WithFields(logrus.Fields{"level": l.number, "commitLogOffset": u.CommitLogOffset}).
-		Error("a pending delayed message cannot be read and is lost")
+	if n := w.s.unreadable.Add(1); n&(n-1) == 0 {
+		w.s.opts.Wheel.WithError(err).
+			WithFields(logrus.Fields{"level": l.number, "commitLogOffset": u.CommitLogOffset, "messages": n}).
+			Error("a pending delayed message cannot be read and is lost")
+	}
 	return nil
 }
 

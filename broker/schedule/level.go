@@ -44,12 +44,12 @@ func (w *worker) turn(l *level, now int64) (next int64) {
 	if err := w.settle(l, q); err != nil {
 		return w.refused(l, now, err)
 	}
+	if now < l.retryAt {
+		return l.retryAt
+	}
 	w.fit(l, q)
 	if err := w.scan(l, q, scanBatches); err != nil {
 		return w.refused(l, now, err)
-	}
-	if now < l.retryAt {
-		return l.retryAt
 	}
 	if err := w.deliverDue(l, q, now); err != nil {
 		return w.refused(l, now, err)

@@ -73,7 +73,9 @@ func (f *offsetFile) load() (copiesFrom int64) {
 	}
 	f.version, f.saved.table.CopiesFrom = table.DataVersion, table.CopiesFrom
 	copiesFrom = table.CopiesFrom
-	if copiesFrom > f.s.opts.Log.MaxCommitLogOffset() {
+	if end := f.s.opts.Log.MaxCommitLogOffset(); copiesFrom > end {
+		f.s.opts.Wheel.WithFields(logrus.Fields{"copiesFrom": copiesFrom, "end": end}).
+			Warn("delay offsets are of a longer log: what is delivered is looked up from its beginning")
 		copiesFrom = 0
 	}
 	for _, l := range f.s.levels {
@@ -103,14 +105,14 @@ func (f *offsetFile) begin(l *level, q *store.ConsumeQueue, table *offsetTable) 
 	offset, listed := table.OffsetTable[name]
 	if !listed {
 		l.backlog = newBacklog(lowest)
-		return true
+		return lowest == highest
 	}
 	if offset >= lowest && offset <= highest {
-		l.backlog, _ = restore(offset, table.Pending[name])
+		l.backlog, known = restore(offset, table.Pending[name])
 		if l.backlog.scanned > highest {
 			l.backlog.clip(lowest, highest)
 		}
-		return true
+		return known
 	}
 	corrected := min(max(offset, lowest), highest)
 	if offset > highest && table.CopiesFrom > 0 {
@@ -157,10 +159,14 @@ func (f *offsetFile) changed() *snapshot {
 	f.mu.Lock()
 	saved, failed := f.saved, f.failed
 	f.mu.Unlock()
-	now := f.s.snapshot()
-	if now.progress == saved.progress && now.table.CopiesFrom-saved.table.CopiesFrom < maxSearch && failed == nil {
+	f.s.mu.Lock()
+	progress := f.s.progress
+	f.s.mu.Unlock()
+	if progress == saved.progress && failed == nil &&
+		f.s.opts.Log.MaxCommitLogOffset()-saved.table.CopiesFrom < maxSearch {
 		return nil
 	}
+	now := f.s.snapshot()
 	return &now
 }
 
