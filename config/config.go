@@ -59,7 +59,7 @@ type Config struct {
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
 	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: open a store of RocketMQ although any-time delayed messages wait in it; nobody delivers them"`
 
-	FlushDelayOffsetInterval                 int64 `key:"flushDelayOffsetInterval" default:"1000" min:"1" doc:"ms between saves of delay offsets; more than 1000 counts as 1000"`
+	FlushDelayOffsetInterval                 int64 `key:"flushDelayOffsetInterval" default:"500" min:"1" doc:"ms between saves of delay offsets, at most 500"`
 	EnableScheduleAsyncDeliver               bool  `key:"enableScheduleAsyncDeliver" default:"false" doc:"deliver on before the messages before are durable; matters under SYNC_FLUSH"`
 	ScheduleAsyncDeliverMaxPendingLimit      int64 `key:"scheduleAsyncDeliverMaxPendingLimit" default:"2000" min:"1" max:"1000000" doc:"messages of one level that may be on their way then"`
 	ScheduleAsyncDeliverMaxResendNum2Blocked int64 `key:"scheduleAsyncDeliverMaxResendNum2Blocked" default:"3" doc:"refusals in a row after which a level counts as blocked, in health and log; no message is ever skipped"`

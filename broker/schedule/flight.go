@@ -61,26 +61,31 @@ func (w *worker) launch(l *level, f *flight, n int) {
 // it was accepted means a store that accepts nothing more until it is opened again, and then
 // the copies that made it are recognised.
 func (w *worker) settle(l *level, q *store.ConsumeQueue) error {
-	for len(l.flights) > 0 {
-		f := l.flights[0]
-		if f.left.Load() > 0 {
-			return nil
-		}
-		if f.failed.Load() {
-			return w.takeBack(l, q)
-		}
-		w.s.delivered.Add(f.to - f.from)
+	n := 0
+	for n < len(l.flights) && l.flights[n].left.Load() == 0 && !l.flights[n].failed.Load() {
+		n++
+	}
+	if n > 0 {
 		w.s.mu.Lock()
-		f.run.done = max(f.run.done, min(f.to, f.run.end))
-		w.s.progress += f.to - f.from
-		w.drop(l, 1)
+		for _, f := range l.flights[:n] {
+			f.run.done = max(f.run.done, min(f.to, f.run.end))
+			w.s.progress += f.to - f.from
+			w.s.delivered.Add(f.to - f.from)
+		}
+		w.drop(l, n)
 		l.backlog.sweep()
 		w.s.mu.Unlock()
+	}
+	if l.stalled() {
+		return w.takeBack(l, q)
 	}
 	return nil
 }
 
-// takeBack makes everything on its way pending again.
+// stalled tells that the oldest flight failed.
+func (l *level) stalled() bool { return len(l.flights) > 0 && l.flights[0].failed.Load() }
+
+// takeBack makes everything on its way pending again, once nobody is to be heard of any more.
 func (w *worker) takeBack(l *level, q *store.ConsumeQueue) error {
 	for _, f := range l.flights {
 		if f.left.Load() > 0 {

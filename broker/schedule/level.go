@@ -68,7 +68,10 @@ func (w *worker) turn(l *level, now int64) (next int64) {
 
 // room is how many messages may be appended beside those on their way.
 func (w *worker) room(l *level) int {
-	if w.s.opts.Window == 0 && len(l.flights) == 0 {
+	switch {
+	case l.stalled():
+		return 0
+	case w.s.opts.Window == 0 && len(l.flights) == 0:
 		return batch
 	}
 	return min(batch, max(0, w.s.opts.Window-l.inFlight))

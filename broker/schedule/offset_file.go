@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// maxSaveMs is the longest time between saves of changed offsets.
-	maxSaveMs = 1000
+	// maxSaveMs is the longest time between saves of changed offsets. One that is taken waits for
+	// the log's next flush, too.
+	maxSaveMs = 500
 	// maxSearch is how much of the log a start may have to look through for copies that no save
 	// covers, bytes: after so much of other traffic unchanged offsets are saved again.
 	maxSearch = 64 << 20
@@ -143,14 +144,14 @@ func (f *offsetFile) run() {
 		case <-f.s.stop:
 			return
 		}
-		if taken == nil {
-			taken = f.changed()
+		if taken != nil && f.s.opts.Log.FlushedOffset() < taken.end {
+			continue
 		}
-		if taken != nil && f.s.opts.Log.FlushedOffset() >= taken.end {
+		if taken != nil {
 			// A failure is told and tried again.
 			_ = f.save(taken)
-			taken = nil
 		}
+		taken = f.changed()
 	}
 }
 

@@ -3,10 +3,14 @@ package schedule_test
 import (
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
+
+	"github.com/sirupsen/logrus"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/schedule"
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
 )
 
@@ -158,5 +162,37 @@ func TestService_Kill_ParksNothingTwice(t *testing.T) {
 	l.await("the last message", func() bool { return l.count("Last") == 1 })
 	if parked() != 5 || l.count("T") != 5 {
 		t.Errorf("%d messages are parked and %d delivered, want 5 and 5", parked(), l.count("T"))
+	}
+}
+
+// hasty is a clock on which every look takes more than half a second.
+type hasty struct {
+	clock.Real
+	looks atomic.Int64
+}
+
+func (h *hasty) NowMillis() int64 { return h.Real.NowMillis() + 600*h.looks.Add(1) }
+
+// TestService_LongSearch_TellsHowFar it is, and finds everything.
+func TestService_LongSearch_TellsHowFar(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	const n = 3000
+	l.put("T", 3, "in a day")
+	for i := range n {
+		l.put("T", 1, strconv.Itoa(i))
+	}
+	l.clock.Set(startMs + 1000)
+	l.await("delivery", func() bool { return l.count("T") == n })
+	l.close()
+	l.leave("")
+	l.wire = &hasty{}
+	l.open()
+	defer l.close()
+	if l.says(logrus.InfoLevel, "looking for delayed messages") == 0 {
+		t.Error("the log does not say how far the search is")
+	}
+	if got := l.service.Offsets(); got[0].Delivered != n || l.says(logrus.InfoLevel, "are recognised") != 1 {
+		t.Errorf("progress %v, want all of level 1", got)
 	}
 }

@@ -64,6 +64,7 @@ type lab struct {
 
 	// Settings of the next open.
 	tagsCode store.TagsCoder
+	wire     clock.Clock
 	door     schedule.Appender // nil: appender
 	park     bool              // for good; otherwise what is parked is only counted
 	table    string            // messageDelayLevel
@@ -81,7 +82,7 @@ func newLab(t testing.TB) *lab {
 func newLabIn(t reporter, dir string) *lab {
 	return &lab{t: t, dir: dir, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), missing: map[string]bool{},
 		known: map[string]*topic.Config{}, table: "1s 3s 1d", fileSize: 1 << 20,
-		tagsCode: schedule.TagsCode}
+		tagsCode: schedule.TagsCode, wire: clock.Real{}}
 }
 
 func (l *lab) open() {
@@ -114,7 +115,7 @@ func (l *lab) open() {
 	}}, schedule.NewHook(schedule.HookOptions{Levels: levels, Enabled: true, Store: l.clock, Differences: differences}))
 	l.health = health.NewRegistry()
 	l.service, err = schedule.New(schedule.Options{
-		Levels: levels, Enabled: true, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l.theDoor(),
+		Levels: levels, Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),
 		Park: l.theParker(log, differences), Topics: l, ConfigDir: l.dir + "/config", SaveMs: 5, Window: l.window,
 		Wheel: log, Health: l.health, Differences: differences,
 	})

@@ -58,7 +58,7 @@ type Options struct {
 	Topics    Topics
 	ConfigDir string // directory of delayOffset.json; "" keeps offsets in memory
 	// SaveMs is the time between saves of changed offsets, ms (flushDelayOffsetInterval); 0 and
-	// more than a second count as a second.
+	// more than 500 count as 500.
 	SaveMs int64
 	// Window is how many messages of a level may be appended and not yet durable
 	// (scheduleAsyncDeliverMaxPendingLimit); 0: a batch is durable before the next.
