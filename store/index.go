@@ -35,6 +35,8 @@ type index struct {
 	clock    clock.Clock
 	logger   logrus.FieldLogger
 	geometry indexGeometry // of new files
+	// full tells that the disk's rest is left to the broker's own records.
+	full func() bool
 
 	io    sync.Mutex   // serializes syncing and deleting files
 	mu    sync.RWMutex // guards files and what they hold
@@ -72,13 +74,12 @@ type indexMark struct {
 	Files  int    `json:"files,omitempty"` // their number: fewer mean that one is missing, or that retention took it
 }
 
-func newIndex(log *commitLog, fs region.FS, opts *Options) *index {
-	ix := &index{
-		log: log, fs: fs, clock: opts.Clock, logger: opts.Log, wake: make(chan struct{}, 1), progress: sync.NewCond(&sync.Mutex{}),
+func newIndex(log *commitLog, fs region.FS, opts *Options, full func() bool) *index {
+	return &index{
+		full: full, log: log, fs: fs, clock: opts.Clock, logger: opts.Log, wake: make(chan struct{}, 1), progress: sync.NewCond(&sync.Mutex{}),
 		geometry: indexGeometry{slots: uint32(opts.MaxHashSlotNum), units: uint32(opts.MaxIndexNum)},
 		cursor:   logCursor{log: log},
 	}
-	return ix
 }
 
 // offer tells how far the log is published. It is cheap, since every put calls it.
@@ -244,12 +245,25 @@ func (ix *index) add(v *message.View) error {
 				return err
 			}
 		}
-		if err := f.reserve(f.head.next); err != nil {
-			return err
+		if f.lacksSpace(f.head.next) {
+			if err := ix.reserve(f); err != nil {
+				return err
+			}
 		}
 		f.put(ix.hashes[ix.put], v.CommitLogOffset, v.StoreTimestamp)
 	}
 	return nil
+}
+
+// errDiskFull is why the index does not take what is left of a full disk.
+var errDiskFull = fmt.Errorf("the disk is full: %w", region.ErrNoSpace)
+
+// reserve puts disk space behind the unit that is written next.
+func (ix *index) reserve(f *indexFile) error {
+	if ix.full() {
+		return errDiskFull
+	}
+	return f.reserve(f.head.next)
 }
 
 // hashKeys collects the hashes of a record's keys: topic#UNIQ_KEY, topic#k for every one of
@@ -302,6 +316,9 @@ func (ix *index) roll() (*indexFile, error) {
 }
 
 func (ix *index) create(name string) (*indexFile, error) {
+	if ix.full() {
+		return nil, errDiskFull
+	}
 	r, err := ix.fs.Open(indexDir+"/"+name, int(ix.geometry.size()))
 	if err != nil {
 		return nil, err

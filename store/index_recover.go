@@ -140,7 +140,10 @@ func (ix *index) restore(f *indexFile, r indexRecovery) (bool, error) {
 
 // cut drops the units from next on; false when those below are not intact.
 func (ix *index) cut(f *indexFile, next uint32, end int64) (bool, error) {
-	if err := f.reserve(next - 1); err != nil {
+	if err := f.reserve(next - 1); errors.Is(err, region.ErrNoSpace) {
+		// Nothing of it can be written; built anew it may take less.
+		return false, nil
+	} else if err != nil {
 		return false, fmt.Errorf("store: the index cannot be repaired: %w", err)
 	}
 	if !f.cut(next, end) {

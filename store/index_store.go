@@ -3,7 +3,7 @@ package store
 // openIndex recovers the index. The log is recovered.
 func (s *Store) openIndex() error {
 	s.indexFullUntil = s.checkpointField(16)
-	s.index = newIndex(s.log, s.fs, &s.opts)
+	s.index = newIndex(s.log, s.fs, &s.opts, func() bool { return s.full.Load() != nil })
 	if err := s.index.recover(indexRecovery{
 		mark: s.meta.Index, clean: s.wasClosed(), fullUntil: s.indexFullUntil, logEnd: s.log.end.Load(),
 	}); err != nil {

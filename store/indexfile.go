@@ -254,12 +254,14 @@ func (f *indexFile) cut(next uint32, end int64) bool {
 // indexReserveStep is how much disk space is taken at a time, bytes.
 const indexReserveStep = 4 << 20
 
+func (f *indexFile) lacksSpace(n uint32) bool { return int(f.unitAt(n+1)) > f.reserved }
+
 // reserve puts disk space behind everything up to the unit n.
 func (f *indexFile) reserve(n uint32) error {
-	need := int(f.unitAt(n) + indexUnitSize)
-	if need <= f.reserved {
+	if !f.lacksSpace(n) {
 		return nil
 	}
+	need := int(f.unitAt(n + 1))
 	to := min(max(need, f.reserved+indexReserveStep), len(f.b))
 	if err := f.region.Reserve(f.reserved, to); err != nil {
 		return err

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// TestIndex_FullDisk_LeavesTheReserve has a disk that counts as full while it has space: that
+// is for the broker's own records. The index waits, and misses nothing later.
+func TestIndex_FullDisk_LeavesTheReserve(t *testing.T) {
+	t.Parallel()
+	disk := region.NewMemory()
+	disk.SetLimit(64 << 20)
+	opts := quietOptions("")
+	opts.Memory, opts.MaxMessageSize = disk, 16<<10
+	opts.Retention = DefaultRetention()
+	opts.Retention.WarnRatio, opts.Retention.ForceEnabled, opts.Retention.IntervalMs = 1e-9, false, 20
+	s := started(t, opts)
+	defer s.Close()
+	eventually(t, "the disk is full", func() bool { return s.Stats().DiskFull != "" })
+
+	rec := message.Record{
+		Topic: "T", Body: []byte("due"), Properties: message.PropertyAppend(nil, message.PropertyKeys, "k"), Internal: true,
+	}
+	if res, _ := s.Put(&rec, nil); !res.OK() {
+		t.Fatalf("%+v", res)
+	}
+	found := func() int {
+		result := s.Query(KeyQuery{Topic: "T", Key: "k", MaxNum: 1, End: math.MaxInt64})
+		defer result.Release()
+		return len(result.Records)
+	}
+	if n := found(); n != 0 || !errors.Is(s.Stats().IndexError, region.ErrNoSpace) {
+		t.Errorf("found %d, %v", n, s.Stats().IndexError)
+	}
+	if files, err := disk.List(indexDir); err != nil || len(files) != 0 {
+		t.Errorf("the index took space: %v, %v", files, err)
+	}
+	disk.SetLimit(math.MaxInt64)
+	eventually(t, "it is found", func() bool { return found() == 1 })
+	if err := s.Stats().IndexError; err != nil {
+		t.Error(err)
+	}
+}
