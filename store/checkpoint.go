@@ -100,7 +100,7 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	if err := s.saveMeta(); err != nil {
 		return err
 	}
-	if err := s.fs.WriteFile(checkpointFile, b); err != nil {
+	if err := s.writeFile(checkpointFile, b); err != nil {
 		return err
 	}
 	s.checkpointed.Store(end)
@@ -113,7 +113,7 @@ func (s *Store) saveMeta() error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	return s.fs.WriteFile(metaFile, m)
+	return s.writeFile(metaFile, m)
 }
 
 // count is the census of durable units of records below a log offset. Caller holds flushMu.
@@ -151,7 +151,7 @@ func (s *Store) markRunning() error {
 	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil {
 		return err
 	}
-	return s.fs.WriteFile(abortFile, []byte(strconv.Itoa(os.Getpid())))
+	return s.writeFile(abortFile, []byte(strconv.Itoa(os.Getpid())))
 }
 
 // wasClosed tells whether the last end was a clean one.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wheelmq/wheelmq/store/region"
@@ -23,9 +24,17 @@ type reserve struct {
 	have [reservePieces]bool
 }
 
-// newReserve keeps an eighth of a log file's size in all.
-func newReserve(fs region.FS, logFileSize int64) *reserve {
-	return &reserve{fs: fs, size: int(max(logFileSize/8/reservePieces, reserveStep))}
+// openReserve finds what an earlier run has kept. It is an eighth of a log file's size in all.
+func openReserve(fs region.FS, logFileSize int64) (*reserve, error) {
+	r := &reserve{fs: fs, size: int(max(logFileSize/8/reservePieces, reserveStep))}
+	entries, err := fs.List(reserveDir)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.have {
+		r.have[i] = slices.ContainsFunc(entries, func(e region.Entry) bool { return reserveDir+"/"+e.Name == pieceName(i) })
+	}
+	return r, nil
 }
 
 func pieceName(i int) string { return fmt.Sprintf("%s/%d", reserveDir, i) }

@@ -74,3 +74,18 @@ func (s *Store) checkSpace() {
 	}
 	s.clearFull()
 }
+
+// writeFile replaces a small file, with space of the reserve on a full disk. Who names what is
+// durable may fall behind, but must not fail for want of space: the file that is there stays.
+func (s *Store) writeFile(name string, b []byte) error {
+	for {
+		err := s.fs.WriteFile(name, b)
+		if !errors.Is(err, region.ErrNoSpace) {
+			return err
+		}
+		s.noSpace(err)
+		if released, failed := s.reserve.release(); !released || failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+}

@@ -112,7 +112,10 @@ func (s *Store) open() error {
 	if err := s.log.load(s.meta.CommitLogFileSize); err != nil {
 		return err
 	}
-	s.reserve = newReserve(s.fs, s.log.fileSize)
+	var err error
+	if s.reserve, err = openReserve(s.fs, s.log.fileSize); err != nil {
+		return err
+	}
 	if err := s.queues.load(s.wasClosed(), s.meta.ConsumeQueueFileSize); err != nil {
 		return err
 	}

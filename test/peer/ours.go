@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -66,6 +67,7 @@ func newWheelMQ(dir string, conf map[string]string) (*wheelmq, error) {
 	w := &wheelmq{bin: bin, dir: dir, conf: map[string]string{
 		"brokerClusterName": "DefaultCluster",
 		"brokerName":        "broker-a",
+		"storePathRootDir":  filepath.Join(dir, "store"),
 	}}
 	maps.Copy(w.conf, conf)
 	if w.listenPort, err = FreeBrokerPort(); err != nil {
@@ -86,7 +88,6 @@ func (w *wheelmq) start() (err error) {
 		"--namesrv-port", strconv.Itoa(w.namesrvPort),
 		"--http-port", strconv.Itoa(w.health),
 		"--bind", Loopback,
-		"--store", filepath.Join(w.dir, "store"),
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.conf)) {
 		args = append(args, "--set", key+"="+w.conf[key])
@@ -111,7 +112,11 @@ func (w *wheelmq) launch(ctx context.Context) error {
 		return fmt.Errorf("peer: wheelmq did not print %q: %w\n%s", readyMark, ctx.Err(), w.proc.log.tail())
 	}
 	if err := w.proc.waitReady(ctx, func(ctx context.Context) error {
-		return probeSend(ctx, Address(w.listenPort))
+		// On a full disk it is up, and refuses.
+		if err := probeSend(ctx, Address(w.listenPort)); !errors.Is(err, errNotAvailable) {
+			return err
+		}
+		return nil
 	}); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,11 @@ const (
 	codeRoute = 105
 	codeSend  = 310
 )
+
+// codeServiceNotAvailable answers sends to a broker that is up and takes none.
+const codeServiceNotAvailable = 14
+
+var errNotAvailable = errors.New("service not available")
 
 // Send stores one message with the raw request that producers send, and returns
 // the offset id that the broker gave it: 16 hex digits of its address and 16 of
@@ -91,6 +97,9 @@ func call(ctx context.Context, addr string, code int, ext map[string]string, bod
 	answer, err := readHeader(conn)
 	if err != nil {
 		return nil, fmt.Errorf("request %d to %s: %w", code, addr, err)
+	}
+	if answer.Code == codeServiceNotAvailable {
+		return nil, fmt.Errorf("request %d to %s: %w: %s", code, addr, errNotAvailable, answer.Remark)
 	}
 	if answer.Code != 0 {
 		return nil, fmt.Errorf("request %d to %s: code %d %s", code, addr, answer.Code, answer.Remark)
