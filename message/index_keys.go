@@ -1,5 +1,7 @@
 package message
 
+import "bytes"
+
 // IndexKeys are what a message can be looked up by. They alias the properties they were
 // taken from; nil means absent.
 type IndexKeys struct {
@@ -11,20 +13,33 @@ type IndexKeys struct {
 // PropertyIndexKeys finds the keys of a message in one pass over its properties.
 func PropertyIndexKeys(props []byte) (k IndexKeys) {
 	for len(props) > 0 {
-		name, value, rest, valid := nextProperty(props)
-		if valid {
-			switch string(name) {
-			case PropertyUniqKey:
-				k.UniqKey = value
-			case PropertyKeys:
-				k.Keys = value
-			case PropertyTags:
-				k.Tags = value
-			}
+		entry := props
+		if end := bytes.IndexByte(props, valueEnd); end >= 0 {
+			entry, props = props[:end], props[end+1:]
+		} else {
+			props = nil
 		}
-		props = rest
+		if len(entry) == 0 {
+			continue
+		}
+		switch entry[0] {
+		case PropertyUniqKey[0]:
+			valueInto(&k.UniqKey, entry, PropertyUniqKey)
+		case PropertyKeys[0]:
+			valueInto(&k.Keys, entry, PropertyKeys)
+		case PropertyTags[0]:
+			valueInto(&k.Tags, entry, PropertyTags)
+		}
 	}
 	return k
+}
+
+// valueInto sets value to that of an entry with this name, unless it is empty.
+func valueInto(value *[]byte, entry []byte, name string) {
+	n := len(name)
+	if len(entry) > n+1 && entry[n] == nameEnd && string(entry[:n]) == name {
+		*value = entry[n+1:]
+	}
 }
 
 // NextKey cuts the first key off a list separated by blanks; an empty key means that there

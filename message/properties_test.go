@@ -81,12 +81,17 @@ func TestHasTimer(t *testing.T) {
 
 // FuzzProperties: the functions agree with one another on any bytes.
 func FuzzProperties(f *testing.F) {
+	f.Add([]byte("KEYS\x01\x02TAGS\x01t\x02KEYS\x01k\x01l\x02UNIQ_KEY\x02UNIQ_KEY\x01u\x02KEYS2\x01x"), "KEYS", "v")
 	f.Add([]byte("A\x011\x02B\x01x\x01y\x02\x02C\x01\x02D"), "A", "v")
 	f.Fuzz(func(t *testing.T, props []byte, key, value string) {
 		last := map[string]string{}
 		message.PropertyEach(props, func(n, v []byte) { last[string(n)] = string(v) })
 		if got, ok := message.PropertyGet(props, key); !strings.ContainsAny(key, "\x01\x02") && (string(got) != last[key] || ok != (last[key] != "")) {
 			t.Fatalf("PropertyGet = %q, want %q", got, last[key])
+		}
+		keys := message.PropertyIndexKeys(props)
+		if string(keys.UniqKey) != last["UNIQ_KEY"] || string(keys.Keys) != last["KEYS"] || string(keys.Tags) != last["TAGS"] {
+			t.Fatalf("PropertyIndexKeys = %q, want those of %q", keys, last)
 		}
 		copied := message.PropertyCopyWithout(nil, props, func([]byte) bool { return false })
 		if pairs(string(copied)) != pairs(string(props)) {
