@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/clock"
@@ -517,6 +518,40 @@ func TestIndex_Crash_KeepsWhatACheckpointNamed(t *testing.T) {
 		}
 	}
 	mustClose(t, s)
+}
+
+// TestIndex_OfTheRealBrokersDefaultSize opens files of 420,000,040 bytes that nobody tells the
+// sizes of, and takes little of the disk for them.
+func TestIndex_OfTheRealBrokersDefaultSize(t *testing.T) {
+	t.Parallel()
+	opts := options(t.TempDir())
+	opts.MaxHashSlotNum, opts.MaxIndexNum = 5_000_000, 20_000_000
+	s := mustOpen(t, opts)
+	putKeyed(t, s, 0, 20)
+	mustClose(t, s)
+	remove(t, opts.Dir, "config")
+	s = mustOpen(t, indexOptions(opts.Dir))
+	if got := s.Stats().IndexBehind; got != 0 {
+		t.Errorf("%d bytes are indexed again", got)
+	}
+	verifyIndex(t, s)
+	putKeyed(t, s, 20, 20)
+	verifyIndex(t, s)
+	mustClose(t, s)
+	files, err := filepath.Glob(filepath.Join(opts.Dir, "index", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() != 420_000_040 {
+		t.Errorf("%d bytes", info.Size())
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Blocks*512 > 64<<20 {
+		t.Errorf("%d bytes of the disk", st.Blocks*512)
+	}
 }
 
 // TestIndex_FullDisk_WaitsAndGoesOn lets the index find no room: the store goes on, says so,

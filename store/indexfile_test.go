@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
@@ -78,6 +79,36 @@ func TestIndexFile_Cut_EqualsNeverWritten(t *testing.T) {
 		if f.cut(whole, 1<<30) {
 			t.Error("a damaged unit passes for an intact one")
 		}
+	}
+}
+
+// TestIndex_LongRebuild_SaysHowFarItIs turns the clock while the end of the log is far.
+func TestIndex_LongRebuild_SaysHowFarItIs(t *testing.T) {
+	t.Parallel()
+	log, lines := test.NewNullLogger()
+	v := clock.NewVirtual(1_000)
+	ix := &index{clock: v, logger: log}
+	r := progressReport{ix: ix, started: v.NowMillis()}
+	const end = 1 << 30
+	for _, step := range []struct{ at, built, want int64 }{
+		{1_999, 0, 0}, {2_000, 1, 1}, {2_500, 2, 1}, {3_000, 3, 2}, {9_000, end - 1, 2},
+	} {
+		v.Set(step.at)
+		ix.built.Store(step.built)
+		r.tell(end)
+		if got := int64(len(lines.AllEntries())); got != step.want {
+			t.Errorf("at %d: %d lines, want %d", step.at, got, step.want)
+		}
+	}
+	r.done()
+	if last := lines.LastEntry(); last.Message != "the index is built" || last.Data["took"] != int64(8_000) {
+		t.Errorf("at the end: %q %v", last.Message, last.Data)
+	}
+	quick := progressReport{ix: ix, started: v.NowMillis()}
+	quick.tell(end)
+	quick.done()
+	if got := len(lines.AllEntries()); got != 3 {
+		t.Errorf("%d lines, want 3: a quick one says nothing", got)
 	}
 }
 
