@@ -27,7 +27,12 @@ type worker struct {
 
 // deliver stores the copy of one pending record in its real topic, as part of a flight. A nil
 // error means that the record is done with: delivered, or parked.
-func (w *worker) deliver(l *level, u *store.Unit, f *flight) error {
+func (w *worker) deliver(l *level, u *store.Unit, f *flight) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = w.faulted(l, u, p)
+		}
+	}()
 	slice, err := w.s.opts.Log.Record(u.CommitLogOffset, u.Size)
 	if err != nil {
 		return w.lost(l, u, err)
@@ -71,6 +76,15 @@ func (w *worker) lost(l *level, u *store.Unit, err error) error {
 			Error("a pending delayed message cannot be read and is lost")
 	}
 	return nil
+}
+
+// faulted ends a delivery whose record lies in a part of the log that was cut from outside.
+func (w *worker) faulted(l *level, u *store.Unit, p any) error {
+	fault, ok := store.Fault(p)
+	if !ok {
+		panic(p)
+	}
+	return w.lost(l, u, fault)
 }
 
 // rebuild makes the copy of a pending record in w.rec and returns why it cannot be delivered,

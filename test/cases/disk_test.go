@@ -160,3 +160,28 @@ func get(t *testing.T, addr, path string) string {
 	}
 	return string(text)
 }
+
+// TestCutLogFile_TheServerLives cuts the log below a running server, as an operator may by
+// mistake. Reading and writing there are bus errors: the server refuses, says so, and lives.
+func TestCutLogFile_TheServerLives(t *testing.T) {
+	t.Parallel()
+	if peer.TargetKind() == peer.Real {
+		t.Skip("the real broker's process ends")
+	}
+	target := peer.StartTarget(t, map[string]string{"messageDelayLevel": "1s"})
+	c := wire.Dial(t, target.BrokerAddr)
+	topic := suite.Name(t, "topic")
+	c.MustCreateTopic(t, topic, 1)
+	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("delayed"), Properties: wire.Properties("DELAY", "1")})
+	if err := os.Truncate(filepath.Join(target.StoreDir, "commitlog", fmt.Sprintf("%020d", 0)), 0); err != nil {
+		t.Fatal(err)
+	}
+	suite.Eventually(t, wire.Timeout, "the lost delayed message shows", func() bool {
+		return strings.Contains(get(t, target.HTTPAddr, "/health"), "could not be read")
+	})
+	wantCode(t, "a send", c.Send(t, wire.Send{Topic: topic, Body: []byte("x")}), serviceNotAvailable)
+	if health := get(t, target.HTTPAddr, "/health"); !strings.Contains(health, "a mapped file cannot be written") {
+		t.Errorf("/health does not tell: %s", health)
+	}
+	target.Kill() // which fails the test when the process has ended by itself
+}
