@@ -23,6 +23,8 @@ const (
 	OffsetsWithinTheData
 	PendingTimersRefused
 	QueryComparesKeys
+	FullDiskReserve
+	PendingPinsTheLog
 	count
 )
 
@@ -47,4 +49,6 @@ var register = [count]Difference{
 	DelayOwnDueTime:          {Name: "delay-own-due-time", Real: "a lowered level delivers its backlog at once, a removed one never, and what is due waits behind what was queued under a longer delay", Ours: "every pending message keeps its own due instant, wherever in its queue it lies", Fixed: true},
 	DelayedCopiesRecognised:  {Name: "delayed-copies-recognised", Real: "after a crash the delayed messages of the last ten seconds are delivered again", Ours: "copies name their source, are recognised in the log and not made again", Fixed: true},
 	QueryComparesKeys:        {Name: "query-compares-keys", Real: "a query by key returns whatever has the same 32-bit hash, and such messages count towards its limit", Ours: "only messages with the very key, and one that has it twice comes once", Fixed: true},
+	FullDiskReserve:          {Name: "full-disk-reserve", Real: "above diskSpaceWarningLevelRatio sends are refused with code 14; a disk that is full before that kills the process", Ours: "space is reserved before it is written: sends get code 14 and the reason, while one log file and its queue pages are left for due messages and retries", Fixed: true},
+	PendingPinsTheLog:        {Name: "pending-pins-the-log", Real: "a log file that has expired is deleted with the delayed messages that wait in it", Ours: "it is kept until they are delivered, which health and wheelmq_store_pinned show", Fixed: true},
 }

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -135,4 +138,46 @@ func BenchmarkOpen_ManyQueues(b *testing.B) {
 		b.StartTimer()
 	}
 	_ = os.RemoveAll(opts.Dir)
+}
+
+// BenchmarkOpen_LargeLog opens a store whose log has 100 GB of sparse files, nearly all of
+// which nobody looks at. It is a figure of docs/benchmarks.md.
+func BenchmarkOpen_LargeLog(b *testing.B) {
+	opts := quietOptions(b.TempDir())
+	opts.CommitLogFileSize, opts.ConsumeQueueFileSize = 64<<20, DefaultConsumeQueueFileSize
+	if err := os.Mkdir(filepath.Join(opts.Dir, commitLogDir), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for start := int64(0); start < 100<<30; start += int64(opts.CommitLogFileSize) {
+		if err := blankFile(filepath.Join(opts.Dir, logFileName(start)), opts.CommitLogFileSize); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s := started(b, opts)
+	if res, _ := s.Put(&message.Record{Topic: "T", Body: []byte("x")}, nil); !res.OK() || res.CommitLogOffset < 100<<30 {
+		b.Fatalf("%+v", res)
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := Open(opts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if n := s.budget.count(); n > 10 {
+			b.Fatalf("%d files are mapped", n)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+// blankFile makes a sparse log file without a record.
+func blankFile(name string, size int) error {
+	blank := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(size)), message.MagicBlank)
+	return errors.Join(os.WriteFile(name, blank, 0o600), os.Truncate(name, int64(size)))
 }
