@@ -208,6 +208,10 @@ func (ix *index) batch(end int64) (err error) {
 			}
 			break
 		}
+		if ix.cursor.view.CommitLogOffset != at {
+			// Retention may have taken the record that could not be finished.
+			ix.put = 0
+		}
 		if err = ix.add(&ix.cursor.view); err != nil {
 			ix.cursor.at = ix.cursor.view.CommitLogOffset
 			break
