@@ -53,6 +53,7 @@ type workload struct {
 	clock        *clock.Virtual
 	disk         *region.Memory
 	plant        func(*region.Memory) region.FS // puts a planted bug before the disk, or nil
+	even         bool                           // bodies of one size: new records begin where lost ones did
 	eager        bool                           // planted: progress is saved before what it stands for
 	s            *store.Store
 	depth        int // power cuts that led here
@@ -100,13 +101,14 @@ const (
 	stepsFresh = 120
 	stepsAfter = 12
 	maxDepth   = 3
+	evenBody   = 400 // bytes
 )
 
 func newWorkload(seed uint64, syncFlush bool, clones *atomic.Int64) *workload {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	return &workload{
 		ledger: ledger{deleted: make(map[string]int64)}, rng: rng, syncFlush: syncFlush, unitsPerFile: 5 + rng.IntN(30),
-		clock: clock.NewVirtual(1_000_000), disk: region.NewMemory(), clones: clones,
+		clock: clock.NewVirtual(1_000_000), disk: region.NewMemory(), clones: clones, even: seed%2 == 0,
 	}
 }
 
@@ -136,7 +138,11 @@ func (w *workload) run() error {
 			return err
 		}
 	}
-	w.syncPoint()
+	if w.rng.IntN(3) == 0 {
+		if err := w.cutPower(); err != nil {
+			return err
+		}
+	}
 	if err := w.reopen(); err != nil {
 		return err
 	}
@@ -192,7 +198,7 @@ func (w *workload) cutPower() error {
 	w.observe()
 	after := &workload{
 		ledger: w.ledger.clone(), rng: rand.New(rand.NewPCG(seed, 2)), syncFlush: w.syncFlush, unitsPerFile: w.unitsPerFile,
-		clock: clock.NewVirtual(w.clock.NowMillis()), plant: w.plant, eager: w.eager, depth: w.depth + 1, clones: w.clones,
+		clock: clock.NewVirtual(w.clock.NowMillis()), plant: w.plant, eager: w.eager, even: w.even, depth: w.depth + 1, clones: w.clones,
 	}
 	after.disk = w.disk.PowerCut(after.rng)
 	w.clones.Add(1)
@@ -270,8 +276,11 @@ func (w *workload) record(topic string) message.Record {
 	if w.rng.IntN(8) == 0 {
 		size = w.rng.IntN(6 << 10)
 	}
-	body := fmt.Appendf(nil, "%d-%d.", len(w.puts), w.rng.Uint32())
+	body := fmt.Appendf(nil, "%05d-%010d.", len(w.puts), w.rng.Uint32())
 	body = append(body, bytes.Repeat([]byte{'a' + byte(w.rng.IntN(26))}, size)...)
+	if w.even {
+		body = append(body, make([]byte, evenBody)...)[:evenBody]
+	}
 	rec := *record(0)
 	rec.Topic, rec.QueueID, rec.Body = topic, int32(w.rng.IntN(2)), body[:min(len(body), 6<<10)]
 	rec.Properties = message.PropertyAppend(rec.Properties, message.PropertyUniqKey, uniqKey(rec.Body))
@@ -334,7 +343,7 @@ func (a acknowledged) PutDone(res store.PutResult) {
 // deliver puts a copy, as a scheduler does, which progress counts.
 func (w *workload) deliver() error {
 	w.delivered = append(w.delivered, len(w.puts))
-	return w.putTo("copies")
+	return w.putTo("C")
 }
 
 const progressFile = "config/progress.json"
