@@ -51,7 +51,7 @@ bench: deps build ## ours and a warmed-up real RocketMQ 5.5.0 in one run
 	cd test && WHEELMQ_BENCH=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./bench
 
 fuzz: ## each fuzz target for FUZZTIME (5m)
-	@for pkg in ./remoting/fastjson ./remoting ./message ./config ./store; do \
+	@for pkg in ./remoting/fastjson ./remoting ./message ./config ./store ./broker/schedule; do \
 	  for f in $$(go test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
 	    go test -run xxx -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-5m} $$pkg || exit 1; done; done
 

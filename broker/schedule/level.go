@@ -138,8 +138,8 @@ func (w *worker) refused(l *level, now int64, err error) int64 {
 func (w *worker) scan(l *level, q *store.ConsumeQueue, batches int) error {
 	for ; batches > 0 && l.backlog.scanned < q.Max(); batches-- {
 		n, err := q.Units(l.backlog.scanned, w.units[:])
-		if err != nil {
-			return err
+		if err != nil || n == 0 {
+			return err // none: the queue's beginning was deleted meanwhile
 		}
 		for i := range w.units[:n] {
 			w.dues[i] = w.s.due(l, &w.units[i])

@@ -81,7 +81,7 @@ func newLab(t testing.TB) *lab {
 
 func newLabIn(t reporter, dir string) *lab {
 	return &lab{t: t, dir: dir, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), missing: map[string]bool{},
-		known: map[string]*topic.Config{}, table: "1s 3s 1d", fileSize: 1 << 20,
+		known: map[string]*topic.Config{}, table: "1s 3s 1d", fileSize: 256 << 10,
 		tagsCode: schedule.TagsCode, wire: clock.Real{}}
 }
 
