@@ -12,7 +12,9 @@ type KeyQuery struct {
 	Key   string // a UNIQ_KEY, one of KEYS, or the TAGS as a whole
 	Tags  bool   // Key is the TAGS
 	// MaxNum bounds the records: the newest ones are taken. So does maxMsgsNumBatch.
-	MaxNum     int
+	MaxNum int
+	// MaxBytes bounds the records together, but for the newest one; 0: nothing does.
+	MaxBytes   int
 	Begin, End int64 // store timestamps, ms, both included
 }
 
@@ -23,6 +25,8 @@ type KeyResult struct {
 	LastTimestamp, LastOffset int64
 	// Foreign counts records left out because only the hash of a key is the same.
 	Foreign int
+	// Cut tells that older records were left out because of MaxBytes.
+	Cut bool
 }
 
 // Release lets go of all records.
@@ -46,7 +50,7 @@ func (s *Store) Query(q KeyQuery) KeyResult {
 		}
 	}
 	slices.Reverse(search.records)
-	return KeyResult{Records: search.records, LastTimestamp: lastTimestamp, LastOffset: lastOffset, Foreign: search.foreign}
+	return KeyResult{Records: search.records, LastTimestamp: lastTimestamp, LastOffset: lastOffset, Foreign: search.foreign, Cut: search.cut}
 }
 
 // hash is the index's hash of the key.
@@ -86,7 +90,9 @@ type keySearch struct {
 	limit   int
 	records []Slice // newest first
 	last    int64   // log offset of the last one
+	bytes   int     // of them together
 	foreign int     // records that have another key
+	cut     bool    // the next record would be too much
 }
 
 // in looks into one file and tells whether an older one may hold more.
@@ -94,7 +100,7 @@ func (k *keySearch) in(f *indexFile) (more bool) {
 	var unit uint32
 	for {
 		room := k.limit - len(k.records)
-		if room <= 0 {
+		if room <= 0 || k.cut {
 			return false
 		}
 		var offsets []int64
@@ -124,11 +130,19 @@ func (k *keySearch) take(offset int64) {
 	if !has {
 		k.foreign++
 	}
-	if !has || v.StoreTimestamp < k.q.Begin || v.StoreTimestamp > k.q.End {
+	if !has || v.StoreTimestamp < k.q.Begin || v.StoreTimestamp > k.q.End || !k.fits(len(record.Bytes)) {
 		record.Release()
 		return
 	}
 	k.records, k.last = append(k.records, record), offset
+	k.bytes += len(record.Bytes)
+}
+
+// fits tells whether so many bytes more are not too much. What follows is older: once a record
+// does not fit, none is taken any more.
+func (k *keySearch) fits(size int) bool {
+	k.cut = k.cut || k.q.MaxBytes > 0 && len(k.records) > 0 && k.bytes+size > k.q.MaxBytes
+	return !k.cut
 }
 
 // newestFirst returns the files, and the store timestamp (ms) and log offset of the newest

@@ -12,6 +12,10 @@ const nothingFound = "can not find message, maybe time range not correct"
 // indexTypeTags asks for messages by their tags instead of a key.
 const indexTypeTags = "T"
 
+// maxQueryBytes leaves room for a header in the largest frame that Java clients take by
+// default, 16 MiB: a larger one ends the connection.
+const maxQueryBytes = 16<<20 - 64<<10
+
 type keyIndex interface {
 	Query(store.KeyQuery) store.KeyResult
 }
@@ -44,11 +48,14 @@ func (q *Query) query(ex *remoting.Exchange) error {
 		maxNum = q.DefaultMaxNum
 	}
 	found := q.Index.Query(store.KeyQuery{
-		Topic: req.Topic, Key: req.Key, Tags: req.IndexType == indexTypeTags, MaxNum: maxNum,
+		Topic: req.Topic, Key: req.Key, Tags: req.IndexType == indexTypeTags, MaxNum: maxNum, MaxBytes: maxQueryBytes,
 		Begin: req.BeginTimestamp, End: req.EndTimestamp,
 	})
 	if found.Foreign > 0 {
 		q.Differences.Use(difference.QueryComparesKeys)
+	}
+	if found.Cut {
+		q.Differences.Use(difference.QueryFitsAFrame)
 	}
 	if len(found.Records) == 0 {
 		// The real server's header is empty then.

@@ -106,3 +106,38 @@ func TestQueryByKey_NamesTheMissingField(t *testing.T) {
 			"the custom field <"+name+"> is null")
 	}
 }
+
+// TestQueryByKey_FitsAFrame stores more than a client would take in one answer.
+func TestQueryByKey_FitsAFrame(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	differences, err := difference.NewSet("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes := (&processor.Query{Index: l.store, DefaultMaxNum: 32, Differences: differences}).Routes()
+	rec := &message.Record{Topic: "T", Body: make([]byte, 3<<20), Properties: []byte("KEYS\x01large\x02")}
+	for i := range 7 {
+		rec.Body[0] = byte(i)
+		if res, _ := l.store.Put(rec, nil); !res.OK() {
+			t.Fatalf("%+v", res)
+		}
+	}
+	reply := request(t, routes, &conn{}, remoting.QueryMessage,
+		ext{"topic": "T", "key": "large", "maxNum": "64", "beginTimestamp": "0", "endTimestamp": "9223372036854775807"}, "")
+	wantReply(t, reply, remoting.Success, "")
+	var got []byte
+	for rest := reply.Body; len(rest) > 0; {
+		v, err := message.ParseVerify(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, rest = append(got, v.Body[0]), rest[v.Size:]
+	}
+	if string(got) != "\x02\x03\x04\x05\x06" || len(reply.Body) > 16<<20 {
+		t.Errorf("found %v in %d bytes, want the newest five", got, len(reply.Body))
+	}
+	if used := differences.Used()["query-fits-a-frame"]; used != 1 {
+		t.Errorf("counted %d times, want once", used)
+	}
+}
