@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,34 +56,6 @@ func rssAnon(tb testing.TB, pids []int) int64 {
 			}
 		}
 		f.Close()
-	}
-	return total
-}
-
-// threadTime is the CPU time of the processes' threads that have one of the names.
-func threadTime(tb testing.TB, pids []int, names ...string) time.Duration {
-	tb.Helper()
-	var total time.Duration
-	for _, pid := range pids {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for _, dir := range threads {
-			name, err := os.ReadFile(filepath.Join(dir, "comm"))
-			if err != nil || !slices.Contains(names, strings.TrimSpace(string(name))) {
-				continue // a thread may end meanwhile
-			}
-			var onCPU int64
-			stat, err := os.ReadFile(filepath.Join(dir, "schedstat"))
-			if err == nil {
-				_, err = fmt.Sscan(string(stat), &onCPU)
-			}
-			if err != nil {
-				tb.Fatal(err)
-			}
-			total += time.Duration(onCPU)
-		}
 	}
 	return total
 }
