@@ -34,6 +34,10 @@ type Config struct {
 	// WithoutBroker and WithoutNameServer leave a part out.
 	WithoutBroker, WithoutNameServer bool
 	Log                              logrus.FieldLogger // nil: the standard logger of logrus
+	// EventLoops is how many goroutines serve the broker's port; 0: GOMAXPROCS. One that waits
+	// for its sockets keeps a P for up to 10 ms, and when all Ps are kept, timers are late by
+	// as much: a process that wants delays on time has a few Ps more than loops.
+	EventLoops int
 
 	wall func() time.Time // the wall clock, nil: the machine's
 }
@@ -212,7 +216,7 @@ func (i *Instance) listen(b *broker.Broker) error {
 }
 
 func (i *Instance) brokerListener(name string, port int, b *broker.Broker) (*server.Server, error) {
-	loops := 0
+	loops := i.cfg.EventLoops
 	if name != "broker" {
 		loops = 1
 	}

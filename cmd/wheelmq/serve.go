@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -78,6 +79,7 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 	p.withoutNameServer = p.withoutNameServer || cfg.NamesrvListenPort == 0 && !p.withoutBroker
 	instance, err := wheelmq.Start(ctx, wheelmq.Config{
 		Config: cfg, WithoutBroker: p.withoutBroker, WithoutNameServer: p.withoutNameServer, Log: log,
+		EventLoops: eventLoops(),
 	})
 	if err != nil {
 		return err
@@ -94,6 +96,21 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 	stop()
 	log.Info("stopping")
 	return instance.Close(context.Background())
+}
+
+// spareProcs is how many goroutines run while every event loop waits for its sockets: the
+// timers of delayed messages, and whatever they wake.
+const spareProcs = 2
+
+// eventLoops is one for every CPU. It gives the runtime spareProcs more Ps than that, since a
+// loop in epoll_wait keeps its P until the runtime's monitor takes it back, up to 10 ms later.
+// The environment variable GOMAXPROCS is left to say otherwise.
+func eventLoops() int {
+	loops := runtime.GOMAXPROCS(0)
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(loops + spareProcs)
+	}
+	return loops
 }
 
 // readyLine says that clients may come, and what they set.
