@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// startTimeout bounds a start: five seconds on an idle machine, more on a busy one.
-const startTimeout = 120 * time.Second
+// startTimeout bounds a start: five seconds on an idle machine, minutes on a very busy one.
+const startTimeout = 300 * time.Second
 
 const (
 	namesrvMain = "org.apache.rocketmq.namesrv.NamesrvStartup"

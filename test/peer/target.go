@@ -62,30 +62,44 @@ func StartTarget(tb testing.TB, conf map[string]string) *Target {
 // StartKind is StartTarget for a server named by the caller: Ours or Real.
 func StartKind(tb testing.TB, kind string, conf map[string]string) *Target {
 	tb.Helper()
-	return start(tb, kind, conf, nil)
+	return start(tb, kind, HomeDir(tb), conf, nil)
 }
 
 // StartForBenchmark is StartKind with the JVM flags of ProductionBrokerJVM for the real one.
 func StartForBenchmark(tb testing.TB, kind string, conf map[string]string) *Target {
 	tb.Helper()
-	return start(tb, kind, conf, ProductionBrokerJVM)
+	return start(tb, kind, HomeDir(tb), conf, ProductionBrokerJVM)
 }
 
-func start(tb testing.TB, kind string, conf map[string]string, jvm []string) *Target {
+// StartIn is StartKind on a home directory of the caller's: a store in its directory "store" is
+// opened, whichever server wrote it.
+func StartIn(tb testing.TB, kind, dir string, conf map[string]string) *Target {
 	tb.Helper()
-	t := &Target{Kind: kind, tb: tb}
+	return start(tb, kind, dir, conf, nil)
+}
+
+// HomeDir makes a directory for the servers of a test that goes after they have been stopped.
+func HomeDir(tb testing.TB) string {
+	tb.Helper()
 	// Not tb.TempDir: the store of a failed test would go before the server has
-	// been stopped by the cleanup below.
+	// been stopped.
 	dir, err := os.MkdirTemp("", "wheelmq-target-")
 	if err != nil {
 		tb.Fatalf("peer: store directory: %v", err)
 	}
 	tb.Cleanup(func() {
-		t.close()
 		if err := os.RemoveAll(dir); err != nil {
 			tb.Errorf("peer: remove store: %v", err)
 		}
 	})
+	return dir
+}
+
+func start(tb testing.TB, kind, dir string, conf map[string]string, jvm []string) *Target {
+	tb.Helper()
+	t := &Target{Kind: kind, tb: tb}
+	tb.Cleanup(t.close)
+	var err error
 	switch t.Kind {
 	case Ours:
 		err = t.useOurs(dir, conf)
