@@ -114,14 +114,14 @@ func freePort(t *testing.T) string {
 func TestServe_IsReadyAndStopsCleanly(t *testing.T) {
 	t.Parallel()
 	dir, port := t.TempDir(), freePort(t)
-	s := startServer(t, free("--namesrv-port", port, "--store", dir, "--set", "brokerName=b", "--set", "fileReservedTime=1")...)
+	s := startServer(t, free("--namesrv-port", port, "--store", dir, "--set", "brokerName=b", "--set", "slaveTimeout=1")...)
 	if want := "boot success, set namesrvAddr to 127.0.0.1:" + port; s.ready.Msg != want {
 		t.Errorf("ready line %q, want %q", s.ready.Msg, want)
 	}
 	if first := s.log[0]; !strings.Contains(first.Set, "brokerName=b (--set)") || !strings.Contains(first.Set, "storePathRootDir="+dir+" (--store)") {
 		t.Errorf("the first line does not show the settings: %+v", first)
 	}
-	if second := s.log[1]; second.Level != "warning" || !strings.Contains(second.Msg, "fileReservedTime=1 has no effect") {
+	if second := s.log[1]; second.Level != "warning" || !strings.Contains(second.Msg, "slaveTimeout=1 has no effect") {
 		t.Errorf("no warning of a key without effect, but %+v", second)
 	}
 	client := http.Client{Timeout: 10 * time.Second}
