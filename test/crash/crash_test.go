@@ -25,11 +25,13 @@ const (
 	longest = 3 * time.Second
 )
 
-// conf makes log and queue files roll several times a second.
+// conf makes log, queue and index files roll several times a second.
 var conf = map[string]string{
 	"mappedFileSizeCommitLog":    strconv.Itoa(256 << 10),
 	"mappedFileSizeConsumeQueue": strconv.Itoa(500 * 20),
 	"maxMessageSize":             strconv.Itoa(100 << 10),
+	"maxHashSlotNum":             "200",
+	"maxIndexNum":                "800",
 	"messageDelayLevel":          "1s 2s 3s",
 }
 

@@ -107,7 +107,7 @@ func (w *worker) send(code, level int, s wire.Send, header map[string]string, id
 
 func (w *worker) single() error {
 	id := fmt.Sprintf("%s-%d", w.name, w.n)
-	s := wire.Send{Topic: topic, QueueID: w.rng.IntN(queues), Body: w.body(id)}
+	s := wire.Send{Topic: topic, QueueID: w.rng.IntN(queues), Body: w.body(id), Properties: wire.Properties("KEYS", id)}
 	return w.send(wire.SendMessageV2, 0, s, s.Header(), id)
 }
 
@@ -117,7 +117,7 @@ func (w *worker) batch() error {
 	for i := range 1 + w.rng.IntN(8) {
 		id := fmt.Sprintf("%s-%d.%d", w.name, w.n, i)
 		ids = append(ids, id)
-		items = append(items, wire.BatchItem{Body: w.body(id)})
+		items = append(items, wire.BatchItem{Body: w.body(id), Properties: wire.Properties("KEYS", id)})
 	}
 	s := wire.Send{Topic: topic, QueueID: w.rng.IntN(queues), Body: wire.Batch(items...)}
 	header := s.Header()
@@ -127,7 +127,10 @@ func (w *worker) batch() error {
 
 func (w *worker) delayed() error {
 	id, level := fmt.Sprintf(delayedID+"%s-%d", w.name, w.n), 1+w.rng.IntN(3)
-	s := wire.Send{Topic: topic, QueueID: w.rng.IntN(queues), Body: w.body(id), Properties: wire.Properties("DELAY", strconv.Itoa(level))}
+	s := wire.Send{
+		Topic: topic, QueueID: w.rng.IntN(queues), Body: w.body(id),
+		Properties: wire.Properties("KEYS", id, "DELAY", strconv.Itoa(level)),
+	}
 	return w.send(wire.SendMessageV2, level, s, s.Header(), id)
 }
 

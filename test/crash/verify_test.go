@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,7 @@ func (h *history) verify(t *testing.T) {
 	}
 	if h.target.Kind == peer.Ours {
 		h.verifySources(t, l)
+		h.verifyIndex(t, l)
 	}
 }
 
@@ -112,6 +115,32 @@ func (h *history) verifySources(t *testing.T, l left) {
 	}
 	if copies > 0 {
 		t.Errorf("%d delayed messages were delivered more than once, %d copies too many", records, copies)
+	}
+}
+
+// queries bounds the look-ups by key, which take a while each.
+const queries = 3000
+
+// verifyIndex checks that messages are found by their key as often as they are there.
+func (h *history) verifyIndex(t *testing.T, l left) {
+	t.Helper()
+	c := wire.Dial(t, h.target.BrokerAddr)
+	wrong, every := 0, 1+len(l.byID)/queries
+	for i, id := range slices.Sorted(maps.Keys(l.byID)) {
+		if i%every != 0 {
+			continue
+		}
+		messages, _ := c.Query(t, wire.Query{Topic: topic, Key: id})
+		foreign := slices.ContainsFunc(messages, func(m wire.Message) bool { return idOf(m.Body) != id })
+		if len(messages) == l.byID[id] && !foreign {
+			continue
+		}
+		if wrong++; wrong <= 3 {
+			t.Errorf("%q is there %d times and found by key %d times, something else with it: %v", id, l.byID[id], len(messages), foreign)
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d messages are not found by key as they should be", wrong, min(len(l.byID), queries))
 	}
 }
 
