@@ -71,13 +71,18 @@ func (s *Store) flushLoop() {
 	}
 }
 
-// flush makes everything durable in the order that recovery relies on: the log up to X, the
-// queues after it, then a checkpoint that names X.
+// flush makes everything durable, the index too.
 func (s *Store) flush() error {
 	s.flushMu.Lock()
 	defer s.flushMu.Unlock()
 	// Its mark names less of the log than is flushed below.
 	s.syncIndex()
+	return s.flushReadable()
+}
+
+// flushReadable makes the log and the queues durable in the order that recovery relies on: the
+// log up to X, the queues after it, then a checkpoint that names X. Caller holds flushMu.
+func (s *Store) flushReadable() error {
 	s.mu.Lock()
 	// What is not published has no unit yet: the checkpoint must not pass it.
 	end, stamp := s.published.Load(), s.lastStamp
@@ -91,12 +96,16 @@ func (s *Store) flush() error {
 	return s.writeCheckpoint(end, stamp)
 }
 
-// Flush makes durable what is readable. A failure leaves the store not writable.
+// Flush makes durable what is readable. The index is left to the flusher: its changes are all
+// over its file, and recovery makes it again from where it was durable. A failure leaves the
+// store not writable.
 func (s *Store) Flush() error {
 	if err := s.Writable(); err != nil {
 		return err
 	}
-	err := s.flush()
+	s.flushMu.Lock()
+	err := s.flushReadable()
+	s.flushMu.Unlock()
 	if err != nil {
 		s.breakDown(err)
 	}

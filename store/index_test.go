@@ -630,3 +630,30 @@ func TestIndex_FileNames_AreInTheOrderOfTheFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestStore_Flush_LeavesTheIndexToTheFlusher makes records durable again and again: the index,
+// whose changes are all over its file, is not written each time, and a crash costs none of it.
+func TestStore_Flush_LeavesTheIndexToTheFlusher(t *testing.T) {
+	t.Parallel()
+	opts := indexOptions("")
+	opts.Memory = region.NewMemory()
+	s := mustOpen(t, opts)
+	defer mustClose(t, s)
+	putKeyed(t, s, 0, 40)
+	verifyIndex(t, s)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	crashed := opts
+	crashed.Memory = opts.Memory.Crash()
+	if files, err := crashed.Memory.List("index"); err != nil || len(files) != 0 {
+		t.Errorf("%d index files are durable, want none: %v", len(files), err)
+	}
+	again := mustOpen(t, crashed)
+	defer mustClose(t, again)
+	verify := found(again, store.KeyQuery{Topic: "T", Key: "k39"})
+	if len(verify) != 1 {
+		t.Errorf("a key of what was flushed is found %d times", len(verify))
+	}
+	verifyIndex(t, again)
+}
