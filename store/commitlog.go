@@ -123,6 +123,7 @@ func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 		if f, err = l.roll(end); err != nil {
 			return nil, 0, err
 		}
+		l.askSpare()
 	}
 	at := end - f.start
 	if at+int64(size)+message.BlankLength > l.fileSize {
@@ -135,6 +136,7 @@ func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 		end = next.start
 		l.end.Store(end)
 		f, at = next, 0
+		l.askSpare()
 	}
 	l.prepareAhead(f, at)
 	return f.b[at : at+int64(size)], end, nil
@@ -143,14 +145,12 @@ func (l *commitLog) reserve(size int) ([]byte, int64, error) {
 // roll makes the file that begins at start, or holds it, the last one and ready to be written
 // to, taking the prepared one when there is one.
 func (l *commitLog) roll(start int64) (*file, error) {
-	select {
-	case l.want <- struct{}{}:
-	default:
-	}
 	// A file that was prepared before the last end was loaded with the others.
 	if f := l.file(start); f != nil {
 		return f, f.openForWriting(start - f.start)
 	}
+	l.sparing.Lock()
+	defer l.sparing.Unlock()
 	f, err := l.takeSpare(start)
 	if err != nil {
 		return nil, err
@@ -161,10 +161,9 @@ func (l *commitLog) roll(start int64) (*file, error) {
 	return f, nil
 }
 
-// takeSpare returns the file at start, which is made when there is no spare.
+// takeSpare returns the file at start, which is made when there is no spare. Caller holds
+// sparing until the file is in files: it would be made twice.
 func (l *commitLog) takeSpare(start int64) (*file, error) {
-	l.sparing.Lock()
-	defer l.sparing.Unlock()
 	f := l.spare.Swap(nil)
 	if f == nil {
 		return l.create(start)
@@ -174,6 +173,14 @@ func (l *commitLog) takeSpare(start int64) (*file, error) {
 		return l.create(start)
 	}
 	return f, nil
+}
+
+// askSpare has the file after the current one made, away from the append lock.
+func (l *commitLog) askSpare() {
+	select {
+	case l.want <- struct{}{}:
+	default:
+	}
 }
 
 // keepSpare fails when clients' records have used a sixteenth of the last file that there is

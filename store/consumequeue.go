@@ -35,9 +35,10 @@ type ConsumeQueue struct {
 	next  int64                   // next unit to be assigned; guarded by the append lock
 	dirty atomic.Bool
 
-	mu       sync.Mutex // guards what follows, and changes of files
-	gone     bool       // the topic is deleted, or the store closed
-	reserved int64      // what lies below has disk space behind it, bytes; 0 before the first write
+	mu   sync.Mutex // guards gone, and changes of files and of reserved
+	gone bool       // the topic is deleted, or the store closed
+	// reserved is the end of what has disk space behind it, bytes; 0 before the first write.
+	reserved atomic.Int64
 
 	// What follows is guarded by Store.flushMu.
 	synced  int64 // units below are durable
@@ -129,14 +130,18 @@ const reserveStep = 16 << 10
 // ensure makes room for the next n units, so that publishing them cannot fail. Caller holds
 // the append lock.
 func (q *ConsumeQueue) ensure(n int) error {
+	end := (q.next + int64(n)) * unitSize
+	if end <= q.reserved.Load() {
+		return nil
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.reserve(q.next*unitSize, (q.next+int64(n))*unitSize)
+	return q.reserve(q.next*unitSize, end)
 }
 
 // reserve makes the bytes [from, to) writable. Caller holds mu.
 func (q *ConsumeQueue) reserve(from, to int64) error {
-	for at := max(from, q.reserved); at < to; at = q.reserved {
+	for at := max(from, q.reserved.Load()); at < to; at = q.reserved.Load() {
 		if err := q.extend(at); err != nil {
 			return err
 		}
@@ -163,7 +168,7 @@ func (q *ConsumeQueue) extend(at int64) error {
 		return err
 	}
 	f.writing.Store(true)
-	q.reserved = f.start + to
+	q.reserved.Store(f.start + to)
 	return nil
 }
 

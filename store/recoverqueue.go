@@ -83,7 +83,8 @@ func (q *ConsumeQueue) removeFile(f *file) error {
 func (q *ConsumeQueue) ends(first, end int64) {
 	q.min.Store(first)
 	q.max.Store(end)
-	q.next, q.reserved = end, 0
+	q.next = end
+	q.reserved.Store(0)
 	q.synced, q.counted, q.named = min(q.synced, end), 0, 0
 }
 
