@@ -80,6 +80,9 @@ func isIndexName(name string) bool {
 
 // load maps one file and tells whether it is to be kept; then it is one of files.
 func (ix *index) load(e region.Entry, r indexRecovery) (keep bool, err error) {
+	if r.mark == nil || e.Name > r.mark.File {
+		ix.adopt(e.Size)
+	}
 	if r.mark != nil && e.Name > r.mark.File || e.Size < indexHeaderSize {
 		return false, nil
 	}
@@ -104,6 +107,15 @@ func (ix *index) load(e region.Entry, r indexRecovery) (keep bool, err error) {
 	}
 	ix.files = append(ix.files, f)
 	return true, nil
+}
+
+// adopt takes over the geometry of a file that the real broker made, kept or not: it maps files
+// of its own alone, and is to find what is built here.
+func (ix *index) adopt(size int64) {
+	fourToOne := uint32(max(0, size-indexHeaderSize) / (indexSlotSize + 4*indexUnitSize))
+	if g := (indexGeometry{fourToOne, 4 * fourToOne}); ix.geometry.size() != size && g.valid() && g.size() == size {
+		ix.geometry = g
+	}
 }
 
 // recognize finds out the geometry of a file, which it does not tell: as configured, as the

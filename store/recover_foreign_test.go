@@ -217,3 +217,28 @@ func TestOpen_ForeignDirectory_QueueAheadOfTheLog(t *testing.T) {
 		})
 	}
 }
+
+// TestOpen_ForeignDirectory_IndexKeepsItsSizes drops an index file that was not closed, and makes
+// the next of the same sizes: the real broker finds in no other.
+func TestOpen_ForeignDirectory_IndexKeepsItsSizes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	opts := options(dir)
+	opts.MaxHashSlotNum, opts.MaxIndexNum = 100, 400
+	s := mustOpen(t, opts)
+	rec := record(0)
+	rec.Properties = message.PropertyAppend(rec.Properties, message.PropertyKeys, "k")
+	if res, _ := s.Put(rec, nil); !res.OK() {
+		t.Fatal(res)
+	}
+	mustClose(t, s)
+	asForeign(t, dir, false, 0, 0)
+	mustClose(t, mustOpen(t, options(dir)))
+	files, err := filepath.Glob(filepath.Join(dir, "index", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Size() != 40+100*4+400*20 {
+		t.Errorf("the index file has %d bytes, %v", info.Size(), err)
+	}
+}

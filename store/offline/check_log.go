@@ -41,8 +41,12 @@ func (c *checker) checkLogFile(i int) error {
 		}
 		v, err := soundAt(b, f.start, at)
 		if err != nil {
-			next := nextSound(b, f.start, at+1)
-			if err := c.gap(i, at, next, b[at:next], err); err != nil {
+			filled := at + dirty(b[at:])
+			next := nextSound(b[:filled], f.start, at+1)
+			if next == filled {
+				next = f.size
+			}
+			if err := c.gap(i, at, next, min(filled, next)-at, err); err != nil {
 				return err
 			}
 			at = next
@@ -68,7 +72,7 @@ func soundAt(b []byte, start, at int64) (message.View, error) {
 // magic begins the magic word of every version of a record.
 var magic = []byte{0xDA, 0xA3, 0x20}
 
-// nextSound looks from an offset on for a record that can be read, or returns the file's size.
+// nextSound looks from an offset on for a record that can be read, or returns the length of b.
 func nextSound(b []byte, start, from int64) int64 {
 	for at := from; ; at++ {
 		if at+4 > int64(len(b)) {
@@ -86,12 +90,13 @@ func nextSound(b []byte, start, from int64) int64 {
 }
 
 // gap judges the bytes [at, next) of a file, which are no records: the end of the log with
-// what a crash may leave behind it, or damage.
-func (c *checker) gap(i int, at, next int64, b []byte, why error) error {
+// what a crash may leave behind it, or damage. The first of them, filled in number, are not all
+// zero.
+func (c *checker) gap(i int, at, next, filled int64, why error) error {
 	f := c.d.files[i]
 	begin := f.start + at
 	if c.ended {
-		c.cut += dirty(b)
+		c.cut += filled
 		return nil
 	}
 	follows := next < f.size
@@ -107,11 +112,11 @@ func (c *checker) gap(i int, at, next int64, b []byte, why error) error {
 		return nil
 	case begin < c.durable:
 		c.r.add("log", Finding{true, f.name, at, fmt.Sprintf("the log ends here, it was durable up to %d: %v", c.durable, why)})
-	case dirty(b) > 0 || follows:
+	case filled > 0 || follows:
 		c.r.add("log", Finding{false, f.name, at, fmt.Sprintf("the log ends here, in what a crash left: %v", why)})
 	}
 	c.ended = true
-	c.cut += dirty(b)
+	c.cut += filled
 	return nil
 }
 
