@@ -7,6 +7,8 @@ BIN := $(CURDIR)/bin/wheelmq
 RACE_BIN := $(CURDIR)/bin/wheelmq-race
 # Its version is pinned apart from what the server itself requires.
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
+FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./broker/schedule
+FUZZTIME := 5m
 SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash
 
 help: ## this list
@@ -30,6 +32,7 @@ lint: ## gofmt, go vet, staticcheck
 
 test: deps lint build ## everything: unit tests with the race detector, Go and Java clients, mqadmin
 	go test -race ./...
+	$(MAKE) fuzz FUZZTIME=10s
 	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
 	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 $(SUITES)
 	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 1 -count=1 ./cases ./golden/...
@@ -51,10 +54,9 @@ bench: deps build ## ours and a warmed-up real RocketMQ 5.5.0 in one run
 	go test -run xxx -bench . -benchmem ./remoting ./store ./broker/... ./server
 	cd test && WHEELMQ_BENCH=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./bench
 
-fuzz: ## each fuzz target for FUZZTIME (5m)
-	@for pkg in ./remoting/fastjson ./remoting ./message ./config ./store ./broker/schedule; do \
-	  for f in $$(go test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
-	    go test -run xxx -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-5m} $$pkg || exit 1; done; done
+fuzz: ## each fuzz target for FUZZTIME (5m), two at a time
+	@for pkg in $(FUZZED); do go test -list '^Fuzz' $$pkg | sed -n "s|^Fuzz|$$pkg Fuzz|p"; done | \
+	  xargs -P 2 -n 2 sh -c 'go test -run xxx -fuzz "^$$1\$$" -fuzztime $(FUZZTIME) -parallel 1 $$0'
 
 docs: ## regenerate docs/differences.md and docs/compat.md
 	go run ./tools/docs

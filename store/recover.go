@@ -9,9 +9,8 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 )
 
-// maxGap is the longest run of missing units that recovery fills, units. A record that
-// claims to be farther ahead in its queue is damaged: only its body has a CRC.
-const maxGap = 10_000_000
+// minRecordSize is the least that a record takes of the log, bytes.
+const minRecordSize = 91
 
 // recovery is one pass over the log's tail.
 type recovery struct {
@@ -332,10 +331,18 @@ func (r *recovery) unitOf(v *message.View) Unit {
 }
 
 // contradicts tells whether a record's queue offset is not what the records and units before
-// it say.
+// it say: only its body has a CRC. Every unit between was a record's, which took its place in
+// the log.
 func (r *recovery) contradicts(q *ConsumeQueue, v *message.View) bool {
-	if q.Max() > 0 && v.QueueOffset-q.Max() > maxGap {
+	if v.QueueOffset < 0 || v.QueueOffset > v.CommitLogOffset/minRecordSize {
 		return true
+	}
+	if gap := v.QueueOffset - q.Max(); gap > 0 && q.Max() > q.Min() {
+		from := r.s.log.min()
+		if last, ok := q.Unit(q.Max() - 1); ok && last.CommitLogOffset < v.CommitLogOffset {
+			from = max(from, last.CommitLogOffset)
+		}
+		return gap > (v.CommitLogOffset-from)/minRecordSize
 	}
 	if r.rebuild {
 		return v.QueueOffset < r.seen[q]
