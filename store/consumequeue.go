@@ -382,6 +382,10 @@ func (q *ConsumeQueue) deleteHead() error {
 		if err := q.fs.Remove(f.name); err != nil {
 			return err
 		}
+		// In order: a power cut that leaves a file before one that is gone would cost all behind.
+		if err := q.fs.SyncDir(q.dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }

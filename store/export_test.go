@@ -15,6 +15,13 @@ func (s *Store) FlushStep() error { return s.flush() }
 // IndexStep lets the index catch up with what is published.
 func (s *Store) IndexStep() { s.index.build(s.published.Load, nil) }
 
+// ExpireStep deletes the oldest log file if it may go.
+func (s *Store) ExpireStep() {
+	if s.deleteOldest(true, 1) {
+		s.noteDeleted()
+	}
+}
+
 // AheadStep makes the next log file if one was asked for.
 func (s *Store) AheadStep() error {
 	select {

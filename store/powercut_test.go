@@ -72,8 +72,10 @@ type ledger struct {
 	// deleting is a topic whose deletion has begun and not ended.
 	deleting   string
 	deletingAt int64
-	delivered  []int // puts that are copies, by index; progress counts them
-	progress   int   // saved
+	// expired is the offset below which the log is deleted, and expiring up to where it may be.
+	expired, expiring int64
+	delivered         []int // puts that are copies, by index; progress counts them
+	progress          int   // saved
 }
 
 type put struct {
@@ -98,10 +100,12 @@ func (l ledger) clone() ledger {
 
 // steps of a workload that starts afresh, and of one that goes on after a power cut.
 const (
-	stepsFresh = 120
+	stepsFresh = 160
 	stepsAfter = 12
 	maxDepth   = 3
 	evenBody   = 400 // bytes
+
+	logFileBytes = 71 << 10
 )
 
 func newWorkload(seed uint64, syncFlush bool, clones *atomic.Int64) *workload {
@@ -119,7 +123,7 @@ func (w *workload) options() store.Options {
 		opts.FS = w.plant(w.disk)
 	}
 	opts.MaxMessageSize = 6 << 10
-	opts.CommitLogFileSize, opts.ConsumeQueueFileSize = 71<<10, 20*w.unitsPerFile
+	opts.CommitLogFileSize, opts.ConsumeQueueFileSize = logFileBytes, 20*w.unitsPerFile
 	opts.MaxHashSlotNum, opts.MaxIndexNum = 16, 8*w.unitsPerFile
 	return opts
 }
@@ -242,8 +246,10 @@ func (w *workload) step() error {
 	case n < 82:
 		w.s.IndexStep()
 		return w.s.Stats().IndexError
-	case n < 94:
+	case n < 92:
 		return w.aside(w.commit)
+	case n < 94:
+		return w.expire()
 	case n < 97:
 		return w.aside(w.s.FlushStep)
 	case n < 98:
@@ -359,6 +365,14 @@ func (w *workload) saveProgress() error {
 	}
 	w.progress = n
 	return w.failed
+}
+
+// expire deletes the oldest log file.
+func (w *workload) expire() error {
+	w.expiring = w.s.MinCommitLogOffset() + logFileBytes
+	w.s.ExpireStep()
+	w.expired = w.s.MinCommitLogOffset()
+	return errors.Join(w.s.Writable(), w.failed)
 }
 
 func (w *workload) deleteTopic() error {

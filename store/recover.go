@@ -338,11 +338,8 @@ func (r *recovery) contradicts(q *ConsumeQueue, v *message.View) bool {
 		return true
 	}
 	if gap := v.QueueOffset - q.Max(); gap > 0 && q.Max() > q.Min() {
-		from := r.s.log.min()
-		if last, ok := q.Unit(q.Max() - 1); ok && last.CommitLogOffset < v.CommitLogOffset {
-			from = max(from, last.CommitLogOffset)
-		}
-		return gap > (v.CommitLogOffset-from)/minRecordSize
+		last, _ := q.Unit(q.Max() - 1)
+		return last.CommitLogOffset < v.CommitLogOffset && gap > (v.CommitLogOffset-last.CommitLogOffset)/minRecordSize
 	}
 	if r.rebuild {
 		return v.QueueOffset < r.seen[q]

@@ -91,12 +91,24 @@ func (s *Store) deleteExpired() {
 		s.pinned.Store(nil)
 		return
 	}
-	for range deleteFileBatchMax {
-		if !s.deleteOldest(force, used) {
-			return
-		}
+	deleted := 0
+	for deleted < deleteFileBatchMax && s.deleteOldest(force, used) {
+		deleted++
 	}
-	s.wakeClean()
+	if deleted > 0 {
+		s.noteDeleted()
+	}
+	if deleted == deleteFileBatchMax {
+		s.wakeClean()
+	}
+}
+
+// noteDeleted writes a checkpoint: a start that finds less of a queue than the last one counted
+// rebuilds it.
+func (s *Store) noteDeleted() {
+	if err := s.flush(); err != nil {
+		s.breakDown(err)
+	}
 }
 
 // deleteOldest deletes the first log file if it may go, and tells whether it did.
