@@ -1,5 +1,7 @@
 package remoting
 
+import "strconv"
+
 // AppendReplyHead appends the frame of a reply up to and including Body. The length word
 // counts the Parts, which the caller writes after it.
 func AppendReplyHead(dst []byte, opaque int32, r *Reply) []byte {
@@ -8,12 +10,28 @@ func AppendReplyHead(dst []byte, opaque int32, r *Reply) []byte {
 	for _, part := range r.Parts {
 		bodyLen += len(part)
 	}
-	dst = appendJSONHeader(beginFrame(dst), jsonHead{
-		code: r.Code, flag: FlagResponse, opaque: opaque, language: "JAVA", version: Version,
-		remark: r.Remark, ext: &r.Ext,
-	})
-	dst = endHeader(dst, start, SerializeJSON, bodyLen)
+	dst = endHeader(appendReplyHeader(beginFrame(dst), opaque, r), start, SerializeJSON, bodyLen)
 	return append(dst, r.Body...)
+}
+
+// What stands before and behind the opaque of every reply.
+var (
+	replyBeforeOpaque = []byte(`,"flag":` + strconv.Itoa(int(FlagResponse)) + `,"language":"JAVA","opaque":`)
+	replyEnd          = []byte(`,"serializeTypeCurrentRPC":"JSON","version":` + strconv.Itoa(int(Version)) + `}`)
+)
+
+// appendReplyHeader is appendJSONHeader with all that is the same in every reply joined.
+func appendReplyHeader(dst []byte, opaque int32, r *Reply) []byte {
+	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(r.Code), 10)
+	if r.Ext.present {
+		dst = append(append(dst, `,"extFields":{`...), r.Ext.buf...)
+		dst = append(dst, '}')
+	}
+	dst = strconv.AppendInt(append(dst, replyBeforeOpaque...), int64(opaque), 10)
+	if r.Remark != "" {
+		dst = AppendJSONString(append(dst, `,"remark":`...), r.Remark)
+	}
+	return append(dst, replyEnd...)
 }
 
 // AppendRequest appends the frame of a request of ours with a JSON header: a push to a

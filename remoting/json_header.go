@@ -424,6 +424,9 @@ func (s *scanner) anyInt32() (int32, error) {
 
 // parseInt reads a decimal int64 without allocating.
 func parseInt(b []byte) (int64, bool) {
+	if len(b) == 1 && b[0]-'0' <= 9 {
+		return int64(b[0] - '0'), true
+	}
 	negative := false
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		negative = b[0] == '-'
