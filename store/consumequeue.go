@@ -163,8 +163,15 @@ func (q *ConsumeQueue) extend(at int64) error {
 		return err
 	}
 	defer f.drop()
-	to := min(at-f.start+reserveStep, q.fileSize)
-	if err := f.region.Reserve(int(at-f.start), int(to)); err != nil {
+	from := at - f.start
+	to := min(from+reserveStep, q.fileSize)
+	err := f.region.Reserve(int(from), int(to))
+	if errors.Is(err, region.ErrNoSpace) {
+		// A page may be left where four are not.
+		to = min(from+pageSize, q.fileSize)
+		err = f.region.Reserve(int(from), int(to))
+	}
+	if err != nil {
 		return err
 	}
 	f.writing.Store(true)

@@ -140,6 +140,9 @@ func (p *Pull) pull(ex *remoting.Exchange) error {
 }
 
 // check refuses what may not be pulled, in the real server's order.
+// toolsGroup is the consumer group of mqadmin and dashboards.
+const toolsGroup = "TOOLS_CONSUMER"
+
 func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (pullTarget, error) {
 	target := pullTarget{queueID: req.QueueID, offset: req.QueueOffset, maxNums: req.MaxMsgNums}
 	if p.opts.Readable != nil && !p.opts.Readable() {
@@ -157,6 +160,9 @@ func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (p
 	}
 	if target.topic.Perm&topic.PermRead == 0 {
 		return target, forbid(ex, forbiddenTopic, "the topic[%s] pulling message is forbidden", req.Topic)
+	}
+	if topic.Rule(req.Topic).NoPull && string(req.ConsumerGroup) != toolsGroup && p.opts.Differences.Use(difference.SystemTopicsForTools) {
+		return target, forbid(ex, forbiddenTopic, "the topic[%s] holds what is not visible yet, only %s may pull from it", req.Topic, toolsGroup)
 	}
 	if req.QueueID < 0 || req.QueueID >= target.topic.ReadQueueNums {
 		return target, remoting.Errorf(remoting.InvalidParameter,

@@ -12,6 +12,9 @@ import (
 type SystemRule struct {
 	System bool
 	NoSend bool // sends are answered with code 16
+	// NoPull topics hold what is not visible yet: pulls are answered with code 16, except
+	// those of the tools' group.
+	NoPull bool
 }
 
 // Topics that the real broker has and this one only reserves, so that tools find what they
@@ -28,16 +31,16 @@ var systemRules = map[string]SystemRule{
 	message.TopicAutoCreate:    {System: true},
 	message.TopicBenchmark:     {System: true},
 	message.TopicTrace:         {System: true},
-	message.TopicSchedule:      {System: true, NoSend: true},
-	message.TopicTimer:         {System: true, NoSend: true},
+	message.TopicSchedule:      {System: true, NoSend: true, NoPull: true},
+	message.TopicTimer:         {System: true, NoSend: true, NoPull: true},
 	message.TopicParked:        {System: true, NoSend: true},
-	message.TopicTransHalf:     {System: true, NoSend: true},
-	message.TopicTransOpHalf:   {System: true, NoSend: true},
+	message.TopicTransHalf:     {System: true, NoSend: true, NoPull: true},
+	message.TopicTransOpHalf:   {System: true, NoSend: true, NoPull: true},
 	message.TopicTransCheckMax: {System: true, NoSend: true},
 	message.TopicSelfTest:      {System: true, NoSend: true},
 	message.TopicOffsetMoved:   {System: true, NoSend: true},
-	topicRocksTransHalf:        {System: true},
-	topicRocksTransOpHalf:      {System: true},
+	topicRocksTransHalf:        {System: true, NoPull: true},
+	topicRocksTransOpHalf:      {System: true, NoPull: true},
 	topicCheckpoint:            {System: true},
 }
 

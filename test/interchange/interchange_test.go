@@ -186,7 +186,7 @@ func dueTimes(t *testing.T, c *wire.Conn, pending map[string]int) map[string]int
 	t.Helper()
 	due := make(map[string]int64)
 	for level, delay := range delays {
-		for _, m := range c.PullAll(t, wire.Pull{Group: "look", Topic: wire.ScheduleTopic, QueueID: level}) {
+		for _, m := range c.PullAll(t, wire.Pull{Group: "TOOLS_CONSUMER", Topic: wire.ScheduleTopic, QueueID: level}) {
 			due[string(m.Body)] = m.StoreTimestamp + delay.Milliseconds()
 			// WheelMQ counts from a moment before the record is stored, and says so.
 			if own, err := strconv.ParseInt(m.Properties["__WMQ_DUE"], 10, 64); err == nil {
