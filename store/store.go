@@ -130,6 +130,8 @@ func (s *Store) open() error {
 
 // Start begins to flush and to index.
 func (s *Store) Start() error {
+	// Before anybody can fill the disk. The disk's keeper tells when it fails.
+	s.noSpace(s.reserve.fill())
 	s.startIndex()
 	loops := []func(){s.aheadLoop, s.cleanLoop, s.flushLoop}
 	if s.opts.SyncFlush {
