@@ -370,13 +370,14 @@ func (q *ConsumeQueue) raiseMin(logMin int64) {
 	q.SetMin(lo)
 }
 
-// deleteHead removes the files whose units are all below Min, but never the last one: it
-// knows where the queue ends. It belongs to the flusher's turn, as sync does.
+// deleteHead removes the files whose units are all below Min, but never the one with the last
+// unit: it knows where the queue ends, and one made ahead is not durable.
+// It belongs to the flusher's turn, as sync does.
 func (q *ConsumeQueue) deleteHead() error {
 	q.mu.Lock()
 	files := *q.files.Load()
 	n := 0
-	for n < len(files)-1 && files[n].start+files[n].size <= min(q.Min(), q.synced)*unitSize {
+	for n < len(files)-1 && files[n].start+files[n].size < min(q.Min(), q.synced)*unitSize {
 		n++
 	}
 	if n > 0 {
