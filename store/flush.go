@@ -1,6 +1,11 @@
 package store
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
 
 // pageSize is the unit of flushCommitLogLeastPages, bytes.
 const pageSize = 4096
@@ -63,12 +68,24 @@ func (s *Store) flushLoop() {
 			} else if end := s.log.end.Load(); end-s.log.flushed.Load() >= int64(s.opts.FlushLeastPages)*pageSize {
 				err = s.log.sync(end)
 			}
-			if err != nil {
-				s.breakDown(err)
+			if s.failed(err) {
 				return
 			}
 		}
 	}
+}
+
+// errNoCheckpoint says that log and queues are durable, but the disk too full to note it.
+var errNoCheckpoint = errors.New("no space for the checkpoint")
+
+// failed stops the store after a flush that failed. A checkpoint that falls behind is no
+// failure: recovery reads more of the log.
+func (s *Store) failed(err error) bool {
+	if err == nil || errors.Is(err, errNoCheckpoint) {
+		return false
+	}
+	s.breakDown(err)
+	return true
 }
 
 // flush makes everything durable, the index too.
@@ -93,7 +110,11 @@ func (s *Store) flushReadable() error {
 	if err := s.queues.sync(); err != nil {
 		return err
 	}
-	return s.writeCheckpoint(end, stamp)
+	err := s.writeCheckpoint(end, stamp)
+	if errors.Is(err, region.ErrNoSpace) {
+		return fmt.Errorf("%w: %w", errNoCheckpoint, err)
+	}
+	return err
 }
 
 // Flush makes durable what is readable. The index is left to the flusher: its changes are all
@@ -106,10 +127,10 @@ func (s *Store) Flush() error {
 	s.flushMu.Lock()
 	err := s.flushReadable()
 	s.flushMu.Unlock()
-	if err != nil {
-		s.breakDown(err)
+	if s.failed(err) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // breakDown stops accepting records: after a failed sync nobody knows what is on disk.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -230,4 +231,53 @@ func TestStore_CutFile_StopsTheStoreNotTheProcess(t *testing.T) {
 	if err := s.Close(); err == nil {
 		t.Error("Close does not tell")
 	}
+}
+
+// fullForFiles is a disk without space for small files while full is set.
+type fullForFiles struct {
+	region.FS
+	full atomic.Bool
+}
+
+func (d *fullForFiles) WriteFile(name string, b []byte) error {
+	if d.full.Load() {
+		return fmt.Errorf("write %s: %w", name, region.ErrNoSpace)
+	}
+	return d.FS.WriteFile(name, b)
+}
+
+// TestStore_NoSpaceForTheCheckpoint_IsNoFailure has a disk so full that not even the reserve
+// helps: the checkpoint falls behind, nothing stops, and a start reads more of the log.
+func TestStore_NoSpaceForTheCheckpoint_IsNoFailure(t *testing.T) {
+	t.Parallel()
+	memory := region.NewMemory()
+	disk := &fullForFiles{FS: memory}
+	opts := quietOptions("")
+	opts.FS = disk
+	opts.Retention = DefaultRetention()
+	opts.Retention.IntervalMs = 10
+	s := started(t, opts)
+	disk.full.Store(true)
+	if res := putTo(s, 0, true); !res.OK() {
+		t.Fatalf("%+v", res)
+	}
+	if err := s.Flush(); err != nil {
+		t.Errorf("Flush: %v", err)
+	}
+	if err := s.Writable(); err != nil {
+		t.Errorf("the store stopped: %v", err)
+	}
+	if res := putTo(s, 0, true); !res.OK() {
+		t.Errorf("%+v", res)
+	}
+	if s.Close() == nil {
+		t.Error("Close is silent about the checkpoint")
+	}
+	disk.full.Store(false)
+	s = started(t, opts)
+	defer s.Close()
+	if q := s.Queue([]byte("T"), 0); q == nil || q.Max() != 2 {
+		t.Error("records are missing after the start")
+	}
+	eventually(t, "an acceptance", func() bool { return putTo(s, 0, false).OK() })
 }
