@@ -52,6 +52,8 @@ func TestStore_SyncFlushTimeout_AnswersAndPublishesLater(t *testing.T) {
 	opts := quietOptions("")
 	opts.FS, opts.SyncFlush, opts.Wire, opts.SyncFlushTimeoutMs = disk, true, v, 5_000
 	opts.FlushIntervalMs, opts.FlushThoroughMs = 1_000_000, 1_000_000
+	opts.Retention = DefaultRetention()
+	opts.Retention.IntervalMs = 1_000_000
 	s := started(t, opts)
 	put := func(topic, body string) told {
 		got := make(told, 2)
