@@ -34,13 +34,18 @@ func (b *Broker) oldestPending() (pin store.Pin, ok bool) {
 		if q == nil {
 			continue
 		}
-		u, found := q.Unit(max(l.Delivered, q.Min()))
-		if found && (!ok || u.CommitLogOffset < pin.CommitLogOffset) {
-			pin = store.Pin{
-				CommitLogOffset: u.CommitLogOffset,
-				What:            fmt.Sprintf("delay level %d has a message due at %d that is not delivered", l.Level, u.TagsCode),
-			}
-			ok = true
+		at := max(l.Delivered, q.Min())
+		if at >= q.Max() {
+			continue
+		}
+		u, found := q.Unit(at)
+		what := fmt.Sprintf("delay level %d has a message due at %d that is not delivered", l.Level, u.TagsCode)
+		if !found {
+			u.CommitLogOffset = b.store.MinCommitLogOffset()
+			what = fmt.Sprintf("delay level %d has a message that cannot be looked up", l.Level)
+		}
+		if !ok || u.CommitLogOffset < pin.CommitLogOffset {
+			pin, ok = store.Pin{CommitLogOffset: u.CommitLogOffset, What: what}, true
 		}
 	}
 	return pin, ok

@@ -28,6 +28,7 @@ const (
 	PendingPinsTheLog
 	SystemTopicsForTools
 	DamageStaysSmall
+	PropertiesWithoutNUL
 	count
 )
 
@@ -54,6 +55,7 @@ var register = [count]Difference{
 	QueryComparesKeys:        {Name: "query-compares-keys", Real: "a query by key returns whatever has the same 32-bit hash, and such messages count towards its limit", Ours: "only messages with the very key, and one that has it twice comes once", Fixed: true},
 	FullDiskReserve:          {Name: "full-disk-reserve", Real: "above diskSpaceWarningLevelRatio sends are refused with code 14; a disk that is full before that kills the process", Ours: "space is reserved before it is written: sends get code 14 and the reason, while one log file and its queue pages are left for due messages and retries", Fixed: true},
 	SystemTopicsForTools:     {Name: "system-topics-for-tools", Real: "any consumer may pull uncommitted half messages and delayed messages before their time from their system topics", Ours: "only the group of the tools, TOOLS_CONSUMER, may; others get code 16"},
+	PropertiesWithoutNUL:     {Name: "properties-without-nul", Real: "a NUL byte in a message's properties is stored", Ours: "code 13: after a power cut zeros in the properties, which have no CRC, tell a torn record", Fixed: true},
 	PendingPinsTheLog:        {Name: "pending-pins-the-log", Real: "a log file that has expired is deleted with the delayed messages that wait in it", Ours: "it is kept until they are delivered, which health and wheelmq_store_pinned show", Fixed: true},
 	QueryFitsAFrame:          {Name: "query-fits-a-frame", Real: "a query by key answers with up to 64 messages however large: more than 16 MiB end a Java client's connection", Ours: "the newest ones that fit into 16 MiB", Fixed: true},
 	DamageStaysSmall:         {Name: "damage-stays-small", Real: "recovery ends at the first damaged record and cuts off everything behind it; a record whose properties were not written is served without them", Ours: "below the checkpoint only what is damaged is lost, past it such a record is torn; queues that lack units are rebuilt, and a unit that points at no record is not served", Fixed: true},

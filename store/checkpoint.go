@@ -148,10 +148,14 @@ func (s *Store) markRunning() error {
 	if err := s.queues.sync(); err != nil {
 		return err
 	}
-	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil {
+	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil && !errors.Is(err, region.ErrNoSpace) {
 		return err
 	}
-	return s.writeFile(abortFile, []byte(strconv.Itoa(os.Getpid())))
+	err := s.writeFile(abortFile, []byte(strconv.Itoa(os.Getpid())))
+	if errors.Is(err, region.ErrNoSpace) && !s.wasClosed() {
+		return nil // the marker of the run before is there
+	}
+	return err
 }
 
 // wasClosed tells whether the last end was a clean one.

@@ -192,8 +192,9 @@ func (s *Store) commit() {
 }
 
 func (s *Store) conclude(w *waiting, err error) {
+	result := w.result
 	if err != nil {
-		w.result.Status, w.result.Reason = ServiceNotAvailable, err.Error()
+		result.Status, result.Reason = ServiceNotAvailable, err.Error()
 	} else {
 		if w.queue != nil {
 			// The put made the room: nothing is left to fail.
@@ -202,7 +203,7 @@ func (s *Store) conclude(w *waiting, err error) {
 		s.published.Store(w.unit.CommitLogOffset + int64(w.unit.Size))
 	}
 	if done := s.takeDone(w); done != nil {
-		done.PutDone(w.result)
+		done.PutDone(result)
 	}
 	if err == nil && w.queue != nil {
 		s.notify(w.queue, w.offset, w.unit.TagsCode)

@@ -25,11 +25,23 @@ var held = struct {
 	paths map[string]bool
 }{paths: make(map[string]bool)}
 
+// lockPath is the one name of a directory's lock file, whatever links lead to it.
+func lockPath(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return filepath.Join(dir, "lock"), nil
+}
+
 func lockDir(dir string) (*dirLock, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	path, err := filepath.Abs(filepath.Join(dir, "lock"))
+	path, err := lockPath(dir)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -57,7 +69,7 @@ func lockDir(dir string) (*dirLock, error) {
 // go. The error wraps ErrLocked while a server has it. A directory without a lock file was
 // never open and stays as it is.
 func LockShared(dir string) (unlock func(), err error) {
-	path, err := filepath.Abs(filepath.Join(dir, "lock"))
+	path, err := lockPath(dir)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

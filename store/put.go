@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"runtime/debug"
@@ -20,6 +21,9 @@ func (s *Store) check(rec *message.Record) Status {
 	case len(rec.Topic) > math.MaxUint8, len(rec.Topic) > message.MaxTopicLength && !derivedTopic(rec.Topic):
 		return MessageIllegal
 	case rec.QueueID < 0 || !validName(rec.Topic):
+		return MessageIllegal
+	case !rec.Internal && bytes.IndexByte(rec.Properties, 0) >= 0:
+		// Recovery takes zeros there for what a power cut left unwritten.
 		return MessageIllegal
 	}
 	return PutOK
@@ -90,10 +94,10 @@ func (s *Store) putOne(queue *ConsumeQueue, rec *message.Record, size int, done 
 // unlock ends a turn at the log. When a page of a mapped file could not be written the put is
 // refused, like all that follow.
 func (s *Store) unlock(result *PutResult) {
+	defer s.mu.Unlock()
 	if s.afterFault(recover()) {
 		*result = s.refused(ServiceNotAvailable)
 	}
-	s.mu.Unlock()
 }
 
 // PutBatch implements Log. The batch is bounded like one message: its bodies together by

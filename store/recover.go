@@ -198,7 +198,7 @@ func (r *recovery) scanFile(f *file, at int64, progress *progress) (next int64, 
 			break
 		}
 		v, bad := recordAt(b, at)
-		if bad || at >= r.sound && torn(&v, at-f.start) {
+		if bad || at >= r.sound && r.ends == nil && torn(&v, at-f.start) {
 			next, found, err := r.resume(at)
 			if err != nil || !found {
 				return at, false, err
@@ -232,7 +232,8 @@ func recordAt(b []byte, at int64) (v message.View, bad bool) {
 const sector = 512
 
 // torn tells whether a record that begins at an offset of its file lacks a sector behind its
-// body, where no CRC looks: a sector that was not written is zero, properties are not.
+// body, where no CRC looks: a sector that was not written is zero, properties are not, since Put
+// refuses them (the real broker does not: its directories are not judged by this).
 func torn(v *message.View, at int64) bool {
 	end := at + int64(v.Size)
 	from := end - int64(len(v.Properties))

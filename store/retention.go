@@ -79,37 +79,41 @@ func (s *Store) DeleteExpired() {
 
 // deleteExpired is one round of retention.
 func (s *Store) deleteExpired() {
-	space, err := s.fs.Space()
-	if err != nil {
-		return
-	}
-	r, used := s.opts.Retention, space.Ratio()
-	force := r.ForceEnabled && used > r.ForceRatio
-	due := s.manual.Swap(false) || used > r.MaxRatio ||
-		slices.Contains(r.DeleteHours, time.UnixMilli(s.opts.Clock.NowMillis()).Hour())
-	if !force && !due {
-		s.pinned.Store(nil)
-		return
-	}
+	manual := s.manual.Swap(false)
 	deleted := 0
-	for deleted < deleteFileBatchMax && s.deleteOldest(force, used) {
+	for deleted < deleteFileBatchMax && s.deleteNext(manual) {
 		deleted++
 	}
 	if deleted > 0 {
 		s.noteDeleted()
 	}
 	if deleted == deleteFileBatchMax {
+		s.manual.CompareAndSwap(false, manual)
 		s.wakeClean()
 	}
 }
 
+// deleteNext deletes the first log file if its time has come or the disk demands it, and tells
+// whether it did. The disk is measured for every file: no more go before their time than must.
+func (s *Store) deleteNext(manual bool) bool {
+	space, err := s.fs.Space()
+	if err != nil {
+		return false
+	}
+	r, used := s.opts.Retention, space.Ratio()
+	force := r.ForceEnabled && used > r.ForceRatio
+	due := manual || used > r.MaxRatio ||
+		slices.Contains(r.DeleteHours, time.UnixMilli(s.opts.Clock.NowMillis()).Hour())
+	if !force && !due {
+		s.pinned.Store(nil)
+		return false
+	}
+	return s.deleteOldest(force, used)
+}
+
 // noteDeleted writes a checkpoint: a start that finds less of a queue than the last one counted
 // rebuilds it.
-func (s *Store) noteDeleted() {
-	if err := s.flush(); err != nil {
-		s.breakDown(err)
-	}
-}
+func (s *Store) noteDeleted() { s.failed(s.flush()) }
 
 // deleteOldest deletes the first log file if it may go, and tells whether it did.
 func (s *Store) deleteOldest(force bool, used float64) bool {
@@ -132,8 +136,11 @@ func (s *Store) deleteOldest(force bool, used float64) bool {
 		s.opts.Log.WithError(err).WithField("file", files[0].name).Error("a log file cannot be deleted")
 		return false
 	}
-	s.opts.Log.WithFields(logrus.Fields{"file": files[0].name, "used": fmt.Sprintf("%.1f %%", used*100), "forced": force}).
-		Info("a log file is deleted")
+	level, what := logrus.InfoLevel, "a log file is deleted"
+	if force && !s.expired(files[1]) {
+		level, what = logrus.WarnLevel, "a log file is deleted before its time: the disk is used above diskSpaceCleanForciblyRatio"
+	}
+	s.opts.Log.WithFields(logrus.Fields{"file": files[0].name, "used": fmt.Sprintf("%.1f %%", used*100)}).Log(level, what)
 	return true
 }
 

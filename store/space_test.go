@@ -204,6 +204,10 @@ func TestStore_Retention_ForcedByTheDisk(t *testing.T) {
 	if s.MinCommitLogOffset() == 0 {
 		t.Error("nothing was deleted")
 	}
+	// A file less would not have been enough.
+	if space, _ := disk.Space(); float64(space.Used+int64(opts.CommitLogFileSize)+64<<10)/float64(2<<20) < 0.5 {
+		t.Errorf("more was deleted than the disk demands: %+v", space)
+	}
 	if q := s.Queue([]byte("T"), 0); q.Max() != 3000 || q.Min() == 0 {
 		t.Errorf("the queue is [%d, %d)", q.Min(), q.Max())
 	}

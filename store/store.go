@@ -95,11 +95,27 @@ func Open(opts Options) (*Store, error) {
 		}
 		s.lock = lock
 	}
-	if err := s.open(); err != nil {
+	if err := s.openSafely(); err != nil {
 		s.closeFiles()
 		return nil, err
 	}
 	return s, nil
+}
+
+// openSafely makes an error of a page that cannot be read: on a full memory disk (tmpfs) even
+// reading a hole of a file takes space.
+func (s *Store) openSafely() (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			fault, ok := Fault(p)
+			if !ok {
+				panic(p)
+			}
+			err = fmt.Errorf("store: a file in %s cannot be read: %w", s.opts.Dir, fault)
+		}
+	}()
+	return s.open()
 }
 
 func (s *Store) open() error {
@@ -222,6 +238,7 @@ func (s *Store) DeleteTopic(topic string) error {
 	if s.meta.Deleted == nil {
 		s.meta.Deleted = make(map[string]int64)
 	}
+	before, was := s.meta, s.meta.Deleted[topic]
 	s.meta.Deleted[topic] = s.log.end.Load()
 	for _, q := range s.queues.of(topic) {
 		if q.counted > 0 {
@@ -231,6 +248,10 @@ func (s *Store) DeleteTopic(topic string) error {
 		}
 	}
 	if err := s.saveMeta(); err != nil {
+		s.meta = before
+		if s.meta.Deleted[topic] = was; was == 0 {
+			delete(s.meta.Deleted, topic)
+		}
 		return err
 	}
 	return s.queues.remove(topic)

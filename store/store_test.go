@@ -221,6 +221,8 @@ func TestStore_Limits(t *testing.T) {
 		"body too large":     {func(r *message.Record) { r.Body = make([]byte, 32<<10+1) }, store.MessageIllegal},
 		"empty body":         {func(r *message.Record) { r.Body = nil }, store.MessageIllegal},
 		"properties":         {func(r *message.Record) { r.Properties = make([]byte, 32768) }, store.PropertiesSizeExceeded},
+		"NUL in properties":  {func(r *message.Record) { r.Properties = []byte("k\x01\x00\x02") }, store.MessageIllegal},
+		"NUL of the broker":  {func(r *message.Record) { r.Properties, r.Internal = []byte("k\x01\x00\x02"), true }, store.PutOK},
 		"topic of 128":       {func(r *message.Record) { r.Topic = strings.Repeat("t", 128) }, store.MessageIllegal},
 		"retry topic of 128": {func(r *message.Record) { r.Topic = "%RETRY%" + strings.Repeat("t", 121) }, store.PutOK},
 	} {

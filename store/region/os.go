@@ -208,8 +208,13 @@ func room(f *os.File, size int64) error {
 	if size <= small {
 		return nil
 	}
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && size > int64(st.Bavail)*int64(st.Bsize) {
+	var file unix.Stat_t
+	var disk unix.Statfs_t
+	if unix.Fstat(int(f.Fd()), &file) != nil || unix.Fstatfs(int(f.Fd()), &disk) != nil {
+		return nil
+	}
+	// Blocks that the file has already need none.
+	if size-file.Blocks*512 > int64(disk.Bavail)*int64(disk.Bsize) {
 		return ErrNoSpace
 	}
 	return nil
