@@ -165,6 +165,7 @@ func (i *Instance) startBroker() error {
 	if err != nil {
 		return err
 	}
+	timeline.NotBefore(b.LastTimestamp())
 	// The broker has locked the store by now: the timeline's file is ours to write.
 	if err := i.startTimeline(timeline); err != nil {
 		return errors.Join(err, b.Close())
@@ -184,9 +185,7 @@ func (i *Instance) startBroker() error {
 
 // startTimeline runs the store's clock; it is closed after the broker, which needs it.
 func (i *Instance) startTimeline(timeline *clock.Timeline) error {
-	if err := timeline.Start(); err != nil {
-		return err
-	}
+	timeline.Start()
 	i.onClose("clock", func(context.Context) error { return timeline.Close() })
 	i.health.Register("clock", func() health.Result {
 		if err := timeline.SaveError(); err != nil {

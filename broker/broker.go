@@ -196,6 +196,9 @@ func (b *Broker) parked() int64 {
 // Router leads requests to their handlers.
 func (b *Broker) Router() *remoting.Router { return b.router }
 
+// LastTimestamp is the youngest store timestamp, ms; 0 in an empty store.
+func (b *Broker) LastTimestamp() int64 { return b.store.LastTimestamp() }
+
 // Topics is the topic table, for registrations.
 func (b *Broker) Topics() *topic.Table { return b.topics }
 

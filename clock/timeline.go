@@ -88,14 +88,44 @@ func openTimeline(opts TimelineOptions, src sources) *Timeline {
 	return l
 }
 
-// Start keeps where the timeline is and begins to watch the machine's clocks.
-func (l *Timeline) Start() error {
-	if err := l.save(); err != nil {
-		return err
-	}
+// Start keeps where the timeline is and begins to watch the machine's clocks. On a full disk
+// nothing is kept, which SaveError tells.
+func (l *Timeline) Start() {
+	l.keep()
 	l.wg.Add(1)
 	go l.watch()
-	return nil
+}
+
+func (l *Timeline) keep() {
+	if err := l.save(); err != nil {
+		l.opts.Log.WithError(err).Error("the place of store time is not kept: a restart may move it")
+	}
+}
+
+// farthest is how far ahead NotBefore goes: what lies beyond is damage, not time.
+const farthest = 366 * 24 * time.Hour
+
+// NotBefore takes the timeline to an instant that message time has reached already, ms, when
+// it is behind it: when its file is lost and the wall was set back, or with a store of another
+// machine. It is called before Start.
+func (l *Timeline) NotBefore(atMillis int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	mono := l.src.mono()
+	now := l.anchor.Load().at(mono)
+	behindMs := atMillis - now/int64(time.Millisecond)
+	if behindMs <= 0 {
+		return
+	}
+	entry := l.opts.Log.WithFields(logrus.Fields{"reached": atMillis, "now": now / int64(time.Millisecond)})
+	if behindMs > farthest.Milliseconds() {
+		entry.Error("the store has records of a far future: message time does not follow them")
+		return
+	}
+	entry.Warn("the store has been ahead of the wall clock: message time goes on from there")
+	behind := behindMs * int64(time.Millisecond)
+	l.anchor.Store(&anchor{mono: mono, store: now + behind})
+	l.wallOffset -= behind
 }
 
 // Close stops watching and keeps where the timeline is.
@@ -118,9 +148,7 @@ func (l *Timeline) watch() {
 		}
 		stepped := l.look()
 		if now := l.src.mono(); stepped || now-saved >= int64(saveEvery) {
-			if err := l.save(); err != nil {
-				l.opts.Log.WithError(err).Error("the place of store time is not kept: a restart may move it")
-			}
+			l.keep()
 			saved = now
 		}
 	}

@@ -48,9 +48,7 @@ func (r *rig) sources() sources {
 func (r *rig) open() *Timeline {
 	r.t.Helper()
 	l := openTimeline(TimelineOptions{File: r.file, Log: r.logger}, r.sources())
-	if err := l.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	l.Start()
 	return l
 }
 
@@ -338,9 +336,7 @@ func TestTimeline_OnThisMachine(t *testing.T) {
 	t.Parallel()
 	log, _ := logtest.NewNullLogger()
 	l := OpenTimeline(TimelineOptions{File: filepath.Join(t.TempDir(), "clock.json"), Log: log})
-	if err := l.Start(); err != nil {
-		t.Fatal(err)
-	}
+	l.Start()
 	if off := l.WallOffset(); off > 50*time.Millisecond || off < -50*time.Millisecond {
 		t.Errorf("a new timeline is %v from the wall", off)
 	}
@@ -380,4 +376,25 @@ func BenchmarkReal_NowMillis(b *testing.B) {
 	for b.Loop() {
 		Real{}.NowMillis()
 	}
+}
+
+// A store that was ahead takes the timeline along; delays from there have their length.
+func TestTimeline_NotBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l := openTimeline(TimelineOptions{Log: r.logger}, r.sources())
+		now := l.NowMillis()
+		for _, c := range []struct{ reached, want time.Duration }{
+			{-time.Hour, 0}, {time.Hour, time.Hour}, {time.Minute, time.Hour}, {1000 * 24 * time.Hour, time.Hour},
+		} {
+			l.NotBefore(now + c.reached.Milliseconds())
+			if got := l.NowMillis() - now; got != c.want.Milliseconds() {
+				t.Errorf("not before %v: the timeline is %d ms ahead, want %v", c.reached, got, c.want)
+			}
+		}
+		if got := l.WallOffset(); got > -time.Hour+time.Second || got < -time.Hour-time.Second {
+			t.Errorf("the wall is %v ahead", got)
+		}
+	})
 }

@@ -263,6 +263,13 @@ func (s *Store) MinCommitLogOffset() int64 { return s.log.min() }
 // MaxCommitLogOffset implements Log.
 func (s *Store) MaxCommitLogOffset() int64 { return s.log.end.Load() }
 
+// LastTimestamp is the youngest store timestamp, ms; 0 in an empty store.
+func (s *Store) LastTimestamp() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastStamp
+}
+
 // FlushedOffset is the log offset below which everything is durable, bytes.
 func (s *Store) FlushedOffset() int64 { return s.log.flushed.Load() }
 
