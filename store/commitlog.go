@@ -190,7 +190,8 @@ func (l *commitLog) keepSpare() error {
 		return nil
 	}
 	end := l.end.Load()
-	if f := l.file(end); f == nil || end-f.start < l.fileSize/16 {
+	f := l.file(end)
+	if f == nil || end-f.start < l.fileSize/16 || l.file(f.start+l.fileSize) != nil {
 		return nil
 	}
 	return l.makeSpare()

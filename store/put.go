@@ -179,8 +179,8 @@ func (s *Store) fillHost(rec *message.Record) {
 
 // begin makes room for n records of size bytes together, in the log and in their queue, so
 // that nothing can fail after it, and takes the instant at which they are stored. A queue deleted
-// meanwhile is replaced. Only internal records
-// may use what is reserved on a full disk. Caller holds mu.
+// meanwhile is replaced. Only internal records may use what is reserved on a full disk. Caller
+// holds mu.
 func (s *Store) begin(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQueue, []byte, int64, Status) {
 	debug.SetPanicOnFault(true)
 	if s.closed || s.broken.Load() != nil || !internal && s.full.Load() != nil {
