@@ -56,7 +56,7 @@ func damage(t *testing.T, disk *region.Memory, script []byte) {
 	for len(script) >= 6 {
 		files := filesBelow(t, disk, ".")
 		if len(files) == 0 {
-			return
+			break
 		}
 		name, op := files[int(script[0])%len(files)], script[1]%4
 		at, n := int(script[2])<<16|int(script[3])<<8|int(script[4]), int(script[5])
