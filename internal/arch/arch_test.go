@@ -20,10 +20,11 @@ const (
 // layers are the packages from the top down: an import may only point to a later line. A
 // package is in the layer of its longest matching prefix.
 var layers = []string{
-	"tools", "cmd", "internal/docs", ".", "console", "broker", "broker/processor", "broker/registration", "broker/schedule",
+	"tools", "cmd", "wheelmqtest", "internal/docs", ".", "testapi", "control", "console", "broker", "broker/virtualtime", "broker/processor",
+	"broker/inflight", "broker/registration", "broker/schedule",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/lock", "broker/longpoll", "broker/filter",
 	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/region",
-	"remoting/client", "remoting", "remoting/fastjson", "config", "health", "difference", "message", "clock", "durable", "internal/arch",
+	"fault", "remoting/client", "remoting/exchangelog", "remoting", "remoting/fastjson", "config", "health", "difference", "message", "clock", "durable", "internal/arch",
 }
 
 type file struct {

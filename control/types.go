@@ -1,0 +1,125 @@
+package control
+
+import (
+	"errors"
+	"time"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrRealClock is returned by what turns the clock of a server that has none to turn.
+	ErrRealClock = errors.New("this server runs on the real clock: start it with a virtual one")
+	// ErrNothingPending is returned when there is no due instant to go to.
+	ErrNothingPending = errors.New("nothing is pending")
+	// ErrLimit is wrapped when the limit was reached before the condition held.
+	ErrLimit = errors.New("the limit was reached before the condition held")
+	// ErrBusy is wrapped when clients have not finished with what they were given for longer
+	// than a caller waits; the text names what.
+	ErrBusy = errors.New("clients are still at work")
+	// ErrNotFound is wrapped for a fault, snapshot, topic or group that does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrInvalid is wrapped for a rule or a request that makes no sense.
+	ErrInvalid = errors.New("invalid")
+)
+
+// ClockState is where the clock of messages stands.
+type ClockState struct {
+	Virtual   bool  `json:"virtual"`
+	NowMs     int64 `json:"nowMs"`               // ms since the Unix epoch
+	NextDueMs int64 `json:"nextDueMs,omitempty"` // of the earliest pending message; 0: nothing is pending
+	Pending   int64 `json:"pending"`             // messages that wait for their time
+	AutoSkip  bool  `json:"autoSkip"`
+}
+
+// Moved is what turning the clock has done.
+type Moved struct {
+	FromMs    int64 `json:"fromMs"` // ms since the Unix epoch
+	NowMs     int64 `json:"nowMs"`
+	Steps     int   `json:"steps"`     // due instants that were stopped at
+	Delivered int64 `json:"delivered"` // messages that came due
+}
+
+// Until is a condition to turn the clock towards; all parts that are set must hold.
+type Until struct {
+	Topic    string `json:"topic,omitempty"`    // has at least Messages messages
+	Messages int64  `json:"messages,omitempty"` // 0 counts as 1 with a Topic
+	Group    string `json:"group,omitempty"`    // has consumed at least Consumed messages
+	Consumed int64  `json:"consumed,omitempty"` // 0 counts as 1 with a Group
+	Idle     bool   `json:"idle,omitempty"`     // nothing is pending and nobody is at work
+}
+
+// Message is a message in a queue.
+type Message struct {
+	Topic           string            `json:"topic"`
+	QueueID         int32             `json:"queueId"`
+	QueueOffset     int64             `json:"queueOffset"`
+	CommitLogOffset int64             `json:"commitLogOffset"`
+	MsgID           string            `json:"msgId"`       // the client's (UNIQ_KEY)
+	OffsetMsgID     string            `json:"offsetMsgId"` // address and log offset
+	Tags            string            `json:"tags,omitempty"`
+	Keys            string            `json:"keys,omitempty"`
+	BornMs          int64             `json:"bornMs"`
+	StoreMs         int64             `json:"storeMs"`
+	ReconsumeTimes  int32             `json:"reconsumeTimes"`
+	Properties      map[string]string `json:"properties,omitempty"`
+	Body            []byte            `json:"body"` // base64 in JSON; as stored, perhaps compressed
+}
+
+// Pending is a message that waits for its time.
+type Pending struct {
+	Message        // as it will be in its topic, but for its place
+	DueMs   int64  `json:"dueMs"`           // ms since the Unix epoch
+	Level   int    `json:"level,omitempty"` // delay level, 0 for a timer
+	Service string `json:"service"`         // schedule
+}
+
+// Produce is a message to store as if a client had sent it.
+type Produce struct {
+	Topic      string            `json:"topic"`
+	QueueID    *int32            `json:"queueId,omitempty"` // nil: each queue in turn
+	Tags       string            `json:"tags,omitempty"`
+	Keys       string            `json:"keys,omitempty"`
+	DelayLevel int               `json:"delayLevel,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"`
+	Body       []byte            `json:"body"`
+}
+
+// Produced says where a message was stored. For a delayed one that is where it waits.
+type Produced struct {
+	MsgID       string `json:"msgId"`
+	OffsetMsgID string `json:"offsetMsgId"`
+	QueueID     int32  `json:"queueId"`
+	QueueOffset int64  `json:"queueOffset"`
+}
+
+// Lag is how far a group is behind on a topic.
+type Lag struct {
+	Group string `json:"group"`
+	Topic string `json:"topic"`
+	Lag   int64  `json:"lag"` // messages not committed
+}
+
+// Difference is something that clients relied on and the real broker lacks.
+type Difference struct {
+	Name  string `json:"name"` // as in docs/differences.md
+	Count int64  `json:"count"`
+	Real  string `json:"real"` // what the real 5.5.0 does
+	Ours  string `json:"ours"`
+}
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	At       time.Time     `json:"at"`     // real time
+	Server   string        `json:"server"` // broker or namesrv
+	Client   string        `json:"client"` // host:port, and the client ID once known
+	Code     int32         `json:"code"`
+	Name     string        `json:"name"`            // RocketMQ's constant, e.g. SEND_MESSAGE_V2
+	Topic    string        `json:"topic,omitempty"` // of the request
+	Group    string        `json:"group,omitempty"`
+	QueueID  string        `json:"queueId,omitempty"`
+	Offset   string        `json:"offset,omitempty"` // asked for, committed or stored at
+	Result   string        `json:"result"`           // the response code's name; held, dropped, oneway …
+	Remark   string        `json:"remark,omitempty"`
+	Duration time.Duration `json:"durationNs"`
+	Fault    string        `json:"fault,omitempty"` // ID of the rule that applied
+}
