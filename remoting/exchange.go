@@ -26,6 +26,7 @@ type Exchange struct {
 	Reply Reply
 
 	deferred bool
+	plan     *Plan
 }
 
 // Defer makes the handler's return send nothing; the answer is sent by the returned
@@ -36,11 +37,20 @@ func (ex *Exchange) Defer() *Pending {
 	return newPending(ex)
 }
 
-// Deferred tells the server that the reply will come through a Pending.
+// Plan is what becomes of the answer, made at the first call: for steps before the handler.
+func (ex *Exchange) Plan() *Plan {
+	if ex.plan == nil {
+		ex.plan = new(Plan)
+	}
+	return ex.plan
+}
+
+// Deferred tells the server to send nothing: the reply comes through a Pending, or its Plan has
+// taken it.
 func (ex *Exchange) Deferred() bool { return ex.deferred }
 
 // Begin prepares the exchange for the next request.
 func (ex *Exchange) Begin(conn Conn) {
-	ex.Conn, ex.deferred = conn, false
+	ex.Conn, ex.deferred, ex.plan = conn, false, nil
 	ex.Reply.Reset()
 }

@@ -9,13 +9,14 @@ type Pending struct {
 	conn   Conn
 	opaque int32
 	oneway bool
+	plan   *Plan
 }
 
 var pendings = sync.Pool{New: func() any { return new(Pending) }}
 
 func newPending(ex *Exchange) *Pending {
 	p := pendings.Get().(*Pending)
-	p.conn, p.opaque, p.oneway = ex.Conn, ex.Req.Opaque, ex.Req.IsOneway()
+	p.conn, p.opaque, p.oneway, p.plan = ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), ex.plan
 	return p
 }
 
@@ -27,6 +28,7 @@ func (p *Pending) Conn() Conn { return p.conn }
 // released.
 func (p *Pending) Send() {
 	switch {
+	case p.plan != nil && p.plan.answer(p.conn, p.opaque, p.oneway, &p.Reply):
 	case p.oneway || p.conn.Closed():
 		if p.Reply.Release != nil {
 			p.Reply.Release()
@@ -39,6 +41,6 @@ func (p *Pending) Send() {
 		_ = p.conn.SendParts(AppendReplyHead(nil, p.opaque, &p.Reply), parts, p.Reply.Release)
 	}
 	p.Reply.Reset()
-	p.conn = nil
+	p.conn, p.plan = nil, nil
 	pendings.Put(p)
 }

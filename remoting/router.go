@@ -49,7 +49,8 @@ const (
 	Refused
 )
 
-// Around sees every request before its handler. A non-nil error is the answer.
+// Around sees every request before its handler. A non-nil error is the answer. A code without a
+// row comes with a Route that has the code only.
 type Around func(ex *Exchange, route *Route) error
 
 // Router leads every request to exactly one handler. It is immutable after NewRouter.
@@ -116,10 +117,7 @@ func (r *Router) Class(code int32) Class {
 func (r *Router) Serve(ex *Exchange) {
 	route := r.Route(ex.Req.Code)
 	if route == nil {
-		// The blank in front is the real server's.
-		ex.Reply.Code = RequestCodeNotSupported
-		ex.Reply.Remark = fmt.Sprintf(" request type %d not supported", ex.Req.Code)
-		return
+		route = &Route{Code: ex.Req.Code, Handler: notSupported}
 	}
 	if err := r.run(ex, route); err != nil {
 		r.fail(ex, route, err)
@@ -127,6 +125,16 @@ func (r *Router) Serve(ex *Exchange) {
 	if r.after != nil {
 		r.after(route, ex)
 	}
+	if ex.plan != nil && !ex.deferred {
+		ex.deferred = ex.plan.answer(ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), &ex.Reply)
+	}
+}
+
+// notSupported answers a code without a row. The blank in front is the real server's.
+func notSupported(ex *Exchange) error {
+	ex.Reply.Code = RequestCodeNotSupported
+	ex.Reply.Remark = fmt.Sprintf(" request type %d not supported", ex.Req.Code)
+	return nil
 }
 
 func (r *Router) run(ex *Exchange, route *Route) (err error) {
@@ -151,11 +159,8 @@ func (r *Router) fail(ex *Exchange, route *Route, err error) {
 		r.log.WithError(err).WithField("code", route.Code).Error("request failed after its reply was deferred")
 		return
 	}
-	ex.Reply.Body, ex.Reply.Parts = nil, ex.Reply.Parts[:0]
-	if ex.Reply.Release != nil {
-		ex.Reply.Release()
-		ex.Reply.Release = nil
-	}
+	ex.Reply.Body = nil
+	ex.Reply.release()
 	var known *Error
 	if errors.As(err, &known) {
 		ex.Reply.Code, ex.Reply.Remark = known.Code, known.Remark
