@@ -30,6 +30,7 @@ type backlog struct {
 	scanned int64  // units below belong to a run or are delivered
 	top     int64  // the latest due instant of the run that grows, ms
 	closed  bool   // the last run must not grow: its order is not known
+	exact   bool   // every step back begins a run, as long as there are few
 }
 
 // newBacklog returns a backlog whose units below offset are delivered and which knows nothing of
@@ -62,6 +63,8 @@ func (b *backlog) last() *run {
 // slack is the step back, ms, that does not begin a run.
 func (b *backlog) slack() int64 {
 	switch n := len(b.runs); {
+	case n < freeRuns && b.exact:
+		return 0
 	case n < freeRuns:
 		return orderSlackMs
 	case n < maxRuns:
@@ -80,6 +83,14 @@ func (b *backlog) earliest() *run {
 		}
 	}
 	return first
+}
+
+// due is the instant of the first message that is not appended, ms; never when there is none.
+func (b *backlog) due() int64 {
+	if r := b.earliest(); r != nil {
+		return r.due
+	}
+	return never
 }
 
 // sweep forgets the runs that are delivered, but for the last, which may grow.

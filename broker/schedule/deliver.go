@@ -91,8 +91,8 @@ func (w *worker) faulted(l *level, u *store.Unit, p any) error {
 // if so. DELAY, REAL_TOPIC and REAL_QID stay on the copy, as on the real broker: consumers
 // read them.
 func (w *worker) rebuild(v *message.View, u *store.Unit) (reason string) {
-	realTopic, queueID := w.copyProperties(v.Properties)
-	w.props = message.PropertyAppend(w.props, message.PropertySource, w.source.of(u.CommitLogOffset))
+	props, realTopic, queueID := realProperties(w.props[:0], v.Properties)
+	w.props = message.PropertyAppend(props, message.PropertySource, w.source.of(u.CommitLogOffset))
 	w.rec = message.Record{
 		Topic: message.TopicSchedule, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
 		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: w.props,
@@ -119,10 +119,9 @@ func (w *worker) rebuild(v *message.View, u *store.Unit) (reason string) {
 	return ""
 }
 
-// copyProperties makes w.props the properties of a pending record without this server's own,
+// realProperties appends to dst the properties of a pending record without this server's own,
 // and returns where it goes.
-func (w *worker) copyProperties(props []byte) (realTopic, queueID []byte) {
-	w.props = w.props[:0]
+func realProperties(dst, props []byte) (real, realTopic, queueID []byte) {
 	for len(props) > 0 {
 		at, end := message.PropertyBounds(props)
 		name, rest := props[:at], message.PropertyRest(props, end)
@@ -135,8 +134,8 @@ func (w *worker) copyProperties(props []byte) (realTopic, queueID []byte) {
 		case string(name) == message.PropertyRealQueueID:
 			queueID = props[at+1 : end]
 		}
-		w.props = append(w.props, props[:len(props)-len(rest)]...)
+		dst = append(dst, props[:len(props)-len(rest)]...)
 		props = rest
 	}
-	return realTopic, queueID
+	return dst, realTopic, queueID
 }

@@ -37,19 +37,9 @@ type level struct {
 
 // turn delivers what is due on a level, at most one batch, and returns when to look again.
 func (w *worker) turn(l *level, now int64) (next int64) {
-	q := w.s.opts.Log.Queue(topicSchedule, l.queueID)
+	q, next := w.look(l, now)
 	if q == nil {
-		return never
-	}
-	if err := w.settle(l, q); err != nil {
-		return w.refused(l, now, err)
-	}
-	if now < l.retryAt {
-		return l.retryAt
-	}
-	w.fit(l, q)
-	if err := w.scan(l, q, scanBatches); err != nil {
-		return w.refused(l, now, err)
+		return next
 	}
 	if err := w.deliverDue(l, q, now); err != nil {
 		return w.refused(l, now, err)
@@ -60,10 +50,27 @@ func (w *worker) turn(l *level, now int64) (next int64) {
 	if w.room(l) == 0 {
 		return never // until a batch on its way settles
 	}
-	if r := l.backlog.earliest(); r != nil {
-		return r.due
+	return l.backlog.due()
+}
+
+// look brings a level up to date: what is stored for good, what has arrived. Without a queue to
+// deliver from it returns nil and when to look again.
+func (w *worker) look(l *level, now int64) (q *store.ConsumeQueue, next int64) {
+	q = w.s.opts.Log.Queue(topicSchedule, l.queueID)
+	if q == nil {
+		return nil, never
 	}
-	return never
+	if err := w.settle(l, q); err != nil {
+		return nil, w.refused(l, now, err)
+	}
+	if now < l.retryAt {
+		return nil, l.retryAt
+	}
+	w.fit(l, q)
+	if err := w.scan(l, q, scanBatches); err != nil {
+		return nil, w.refused(l, now, err)
+	}
+	return q, never
 }
 
 // room is how many messages may be appended beside those on their way.

@@ -71,6 +71,7 @@ type lab struct {
 	fileSize int               // of the log, bytes
 	sync     bool              // SYNC_FLUSH
 	window   int
+	inOrder  bool
 }
 
 func newLab(t testing.TB) *lab {
@@ -117,7 +118,7 @@ func (l *lab) open() {
 	l.service, err = schedule.New(schedule.Options{
 		Levels: levels, Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),
 		Park: l.theParker(log, differences), Topics: l, ConfigDir: l.dir + "/config", SaveMs: 5, Window: l.window,
-		Wheel: log, Health: l.health, Differences: differences,
+		Wheel: log, Health: l.health, Differences: differences, InOrder: l.inOrder,
 	})
 	if err != nil {
 		l.t.Fatal(err)

@@ -71,6 +71,10 @@ type Options struct {
 	Health           *health.Registry      // may be nil
 	// Differences counts the batches that were delivered on time; may be nil.
 	Differences *difference.Set
+	// InOrder delivers across all levels in the order of due instants; what is due at the same
+	// millisecond by level, and within a level as it arrived. A level then waits for others:
+	// without it each has its turn.
+	InOrder bool
 }
 
 // Service delivers due messages. One goroutine serves all levels: it sleeps until the next due
@@ -83,6 +87,7 @@ type Service struct {
 	unreadable atomic.Int64
 	armedAt    atomic.Int64 // the instant the driver sleeps until
 	kick       chan struct{}
+	asks       chan chan int64 // of Settle; each is told when to look again
 	stop       chan struct{}
 	wg         sync.WaitGroup
 
@@ -98,13 +103,16 @@ type Service struct {
 // New returns a Service that knows what is pending: the offsets that were saved, the order of
 // what lies behind them, and the copies that were made since.
 func New(opts Options) (*Service, error) {
-	s := &Service{opts: opts, kick: make(chan struct{}, 1), stop: make(chan struct{}), blocked: make(map[int64]string)}
+	s := &Service{
+		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}), blocked: make(map[int64]string),
+	}
 	s.armedAt.Store(never)
 	s.worker.s, s.worker.source = s, newSourceText(opts.Log.Epoch())
 	s.listLevels()
 	s.file = newOffsetFile(s)
 	copiesFrom := s.file.load()
 	for _, l := range s.levels {
+		l.backlog.exact = opts.InOrder
 		if err := s.worker.takeStock(l); err != nil {
 			return nil, err
 		}
@@ -180,40 +188,5 @@ func (s *Service) wake() {
 	select {
 	case s.kick <- struct{}{}:
 	default:
-	}
-}
-
-func (s *Service) drive() {
-	defer s.wg.Done()
-	timer := s.opts.Store.NewTimer()
-	defer timer.Disarm()
-	for {
-		// Nothing that arrives from here on is missed: it is due before never.
-		s.armedAt.Store(never)
-		now := s.opts.Store.NowMillis()
-		next := never
-		for _, l := range s.levels {
-			next = min(next, s.worker.turn(l, now))
-		}
-		s.armedAt.Store(next)
-		if next <= now {
-			select {
-			case <-s.stop:
-				return
-			default:
-				continue
-			}
-		}
-		if next < never {
-			timer.Arm(next)
-		} else {
-			timer.Disarm()
-		}
-		select {
-		case <-timer.C():
-		case <-s.kick:
-		case <-s.stop:
-			return
-		}
 	}
 }
