@@ -13,54 +13,54 @@ import (
 
 // register puts the broker into the built-in name server, now and at every change of its
 // topics.
-func (i *Instance) register(b *broker.Broker) {
-	if i.namesrv == nil {
+func (l *life) register(b *broker.Broker) {
+	if l.namesrv == nil {
 		return
 	}
 	tell := func() {
 		wrapper := b.Topics().Wrapper()
-		topic.Restrict(wrapper.TopicConfigTable, int32(i.cfg.BrokerPermission))
-		r := namesrv.Registration{BrokerIdentity: i.identity(), Topics: wrapper}
-		if i.cfg.BrokerIP1 == "" {
-			r.LocalPort = i.brokerPort
+		topic.Restrict(wrapper.TopicConfigTable, int32(l.cfg.BrokerPermission))
+		r := namesrv.Registration{BrokerIdentity: l.identity(), Topics: wrapper}
+		if l.cfg.BrokerIP1 == "" {
+			r.LocalPort = l.ports.broker
 		}
-		i.namesrv.RegisterLocal(r)
+		l.namesrv.RegisterLocal(r)
 	}
 	tell()
 	b.Topics().OnChange(func(_ []*topic.Config, deleted []string) {
 		for _, name := range deleted {
-			i.namesrv.DeleteLocalTopic(name, i.cfg.BrokerClusterName)
+			l.namesrv.DeleteLocalTopic(name, l.cfg.BrokerClusterName)
 		}
 		tell()
 	})
-	i.onClose("registration", func(context.Context) error {
-		i.namesrv.UnregisterLocal(i.identity())
+	l.onClose("registration", func(context.Context) error {
+		l.namesrv.UnregisterLocal(l.identity())
 		return nil
 	})
 }
 
 // identity is the broker as a name server knows it.
-func (i *Instance) identity() remoting.BrokerIdentity {
+func (l *life) identity() remoting.BrokerIdentity {
 	return remoting.BrokerIdentity{
-		BrokerName: i.cfg.BrokerName, ClusterName: i.cfg.BrokerClusterName, BrokerID: i.cfg.BrokerID,
-		BrokerAddr: i.storeHost.String(),
+		BrokerName: l.cfg.BrokerName, ClusterName: l.cfg.BrokerClusterName, BrokerID: l.cfg.BrokerID,
+		BrokerAddr: l.storeHost.String(),
 	}
 }
 
 // registerOutside registers the broker with the name servers of namesrvAddr.
-func (i *Instance) registerOutside(b *broker.Broker) error {
-	if i.cfg.NamesrvAddr == "" {
+func (l *life) registerOutside(b *broker.Broker) error {
+	if l.cfg.NamesrvAddr == "" {
 		return nil
 	}
 	r, err := registration.New(registration.Options{
-		NameServers: i.cfg.NamesrvAddr, Identity: i.identity(), Topics: b.Topics(), PeriodMs: i.cfg.RegisterNameServerPeriod,
-		BrokerPermission: int32(i.cfg.BrokerPermission), FixedAddress: i.cfg.BrokerIP1 != "", Wire: clock.Real{},
-		Log: i.log.WithField("part", "registration"), Health: i.health,
+		NameServers: l.cfg.NamesrvAddr, Identity: l.identity(), Topics: b.Topics(), PeriodMs: l.cfg.RegisterNameServerPeriod,
+		BrokerPermission: int32(l.cfg.BrokerPermission), FixedAddress: l.cfg.BrokerIP1 != "", Wire: clock.Real{},
+		Log: l.log.WithField("part", "registration"), Health: l.health,
 	})
 	if err != nil {
 		return err
 	}
 	r.Start()
-	i.onClose("registration outside", r.Close)
+	l.onClose("registration outside", r.Close)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/park"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
@@ -26,11 +27,13 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // Options are what a Broker needs.
 type Options struct {
 	Config      *config.Config
+	Memory      *region.Memory // holds the store instead of the directory of Config; nil: the directory
 	StoreHost   netip.AddrPort // address in message ids
 	Store, Wire clock.Clock    // time of messages; time of the wire
 	Log         logrus.FieldLogger
@@ -85,7 +88,7 @@ func (b *Broker) openStore() (err error) {
 		return err
 	}
 	b.store, err = store.Open(store.Options{
-		Dir: c.StorePathRootDir, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
+		Dir: c.StorePathRootDir, Memory: b.opts.Memory, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
 		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
 		MessageIndexDisabled: !c.MessageIndexEnable, MaxHashSlotNum: int(c.MaxHashSlotNum), MaxIndexNum: int(c.MaxIndexNum),
@@ -103,12 +106,18 @@ func (b *Broker) arrived(a store.Arrival) {
 	b.schedule.Arrived(a)
 }
 
-func (b *Broker) configDir() string { return filepath.Join(b.opts.Config.StorePathRootDir, "config") }
+// tables is where the services keep theirs.
+func (b *Broker) tables() persist.Dir {
+	if b.opts.Memory != nil {
+		return persist.In(b.opts.Memory, "config")
+	}
+	return persist.At(filepath.Join(b.opts.Config.StorePathRootDir, "config"))
+}
 
 func (b *Broker) assemble() (err error) {
-	o, c := b.opts, b.opts.Config
+	o, c, tables := b.opts, b.opts.Config, b.tables()
 	if b.topics, err = topic.New(topic.Options{
-		Store: o.Store, Log: o.Log, Differences: o.Differences, ConfigDir: b.configDir(), Cluster: c.BrokerClusterName,
+		Store: o.Store, Log: o.Log, Differences: o.Differences, Config: tables, Cluster: c.BrokerClusterName,
 		Broker: c.BrokerName, AutoCreate: c.AutoCreateTopicEnable, DefaultQueueNums: int32(c.DefaultTopicQueueNums),
 		ScheduleQueues: int32(max(18, len(b.levels))), TraceTopicEnable: c.TraceTopicEnable,
 		ClusterTopicEnable: c.ClusterTopicEnable, BrokerTopicEnable: c.BrokerTopicEnable,
@@ -116,7 +125,7 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	if b.groups, err = subscription.New(subscription.Options{
-		Store: o.Store, Log: o.Log, ConfigDir: b.configDir(), AutoCreate: c.AutoCreateSubscriptionGroup,
+		Store: o.Store, Log: o.Log, Config: tables, AutoCreate: c.AutoCreateSubscriptionGroup,
 	}); err != nil {
 		return err
 	}
@@ -126,7 +135,7 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	if b.offsets, err = offset.New(offset.Options{
-		Wire: o.Wire, Store: o.Store, Log: o.Log, ConfigDir: b.configDir(), FlushMs: c.FlushConsumerOffsetInterval,
+		Wire: o.Wire, Store: o.Store, Log: o.Log, Config: tables, FlushMs: c.FlushConsumerOffsetInterval,
 		End: b.queueEnd, Metrics: o.Metrics, Health: o.Health,
 	}); err != nil {
 		return err
@@ -141,7 +150,7 @@ func (b *Broker) assemble() (err error) {
 	if err := b.locks.Register(o.Metrics); err != nil {
 		return err
 	}
-	if err := b.assembleDelays(); err != nil {
+	if err := b.assembleDelays(tables); err != nil {
 		return err
 	}
 	o.Health.Register("store", b.checkStore)
@@ -155,7 +164,7 @@ func (b *Broker) assemble() (err error) {
 	return nil
 }
 
-func (b *Broker) assembleDelays() (err error) {
+func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	o, c := b.opts, b.opts.Config
 	b.appender = appender.New(b.store, schedule.NewHook(schedule.HookOptions{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Differences: o.Differences,
@@ -173,7 +182,7 @@ func (b *Broker) assembleDelays() (err error) {
 	b.schedule, err = schedule.New(schedule.Options{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
 		SaveMs: c.FlushDelayOffsetInterval, Window: window, ResendsToBlocked: int(c.ScheduleAsyncDeliverMaxResendNum2Blocked),
-		Park: b.park, Topics: b.topics, ConfigDir: b.configDir(), Wheel: o.Log.WithField("part", "schedule"),
+		Park: b.park, Topics: b.topics, Config: tables, Wheel: o.Log.WithField("part", "schedule"),
 		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
 	})
 	return err
@@ -236,6 +245,11 @@ func (b *Broker) Start() error {
 		b.closers = append(b.closers, s.Close)
 	}
 	return nil
+}
+
+// Save makes everything durable that is acknowledged, and the progress of consumers and delays.
+func (b *Broker) Save() error {
+	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.store.Flush())
 }
 
 // Close stops the services in the reverse of their order; the store is last.

@@ -19,10 +19,15 @@ import (
 // headerTimeout is how long a connection may take to say what it wants.
 const headerTimeout = 10 * time.Second
 
+// Reporter tells the state of an instance.
+type Reporter interface {
+	Report() health.Report
+}
+
 // Options are what a Console needs.
 type Options struct {
 	Addr    string // host:port; port 0 takes a free one
-	Health  *health.Registry
+	Health  Reporter
 	Metrics prometheus.Gatherer
 	Log     logrus.FieldLogger
 }

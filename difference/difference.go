@@ -60,5 +60,12 @@ func (s *Set) Used() map[string]int64 {
 	return out
 }
 
+// Reset forgets what was relied on.
+func (s *Set) Reset() {
+	for id := range s.used {
+		s.used[id].Store(0)
+	}
+}
+
 // All returns the register in order.
 func All() []Difference { return append([]Difference(nil), register[:]...) }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // orderNamespace holds the queues of ordered topics, `broker-a:4;broker-b:4`.
@@ -13,7 +14,8 @@ const orderNamespace = "ORDER_TOPIC_CONFIG"
 // kvConfig is the KV configuration: namespace → key → value. With a path, kvConfig.json is
 // rewritten at every change, before the change is answered.
 type kvConfig struct {
-	path  string
+	tree  region.FS // nil: in memory only
+	file  string
 	mu    sync.RWMutex // guards table and the file
 	table map[string]map[string]string
 }

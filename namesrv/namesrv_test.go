@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -277,9 +278,10 @@ func TestLists(t *testing.T) {
 
 func TestKVConfig_SurvivesRestart(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "namesrv", "kvConfig.json")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "namesrv", "kvConfig.json")
 	open := func(ns *Server) {
-		if err := ns.OpenKVConfig(path); err != nil {
+		if err := ns.OpenKVConfig(region.OS{Root: dir}, "namesrv/kvConfig.json"); err != nil {
 			t.Fatal(err)
 		}
 	}

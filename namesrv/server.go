@@ -14,6 +14,7 @@ import (
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // TopicEnsurer makes a topic exist on the broker of this process, if its rules allow, and
@@ -59,9 +60,9 @@ func New(opts Options) *Server {
 
 // OpenKVConfig reads kvConfig.json and writes every later change to it. Without it the
 // configuration lives in memory. Call it before Start.
-func (s *Server) OpenKVConfig(path string) error {
-	s.config.set("kvConfigPath", path)
-	return s.kv.open(path, s.opts.Log)
+func (s *Server) OpenKVConfig(tree region.FS, name string) error {
+	s.config.set("kvConfigPath", name)
+	return s.kv.open(tree, name, s.opts.Log)
 }
 
 // SetTopicEnsurer sets who is asked for a group's retry topic that has no route yet. Call it

@@ -123,13 +123,31 @@ func (s *Server) close(ctx context.Context) error {
 	s.stopping.Store(true)
 	err := s.stopPools(ctx)
 	s.drain(ctx)
-	// Stop polls twice a second for the end; ended tells at once.
+	s.end()
+	s.metrics.unregister(s.opts.Metrics)
+	return err
+}
+
+// Abort breaks every connection off, answered or not, and stops. Requests that run are waited
+// for; their replies go nowhere.
+func (s *Server) Abort() {
+	s.closeOnce.Do(func() {
+		if !s.addr.IsValid() {
+			return
+		}
+		s.stopping.Store(true)
+		s.end()
+		s.closeErr = s.stopPools(context.Background())
+		s.metrics.unregister(s.opts.Metrics)
+	})
+}
+
+// end stops gnet. Stop polls twice a second for the end; ended tells at once.
+func (s *Server) end() {
 	signalOnly, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = s.handle.Stop(signalOnly)
 	<-s.ended
-	s.metrics.unregister(s.opts.Metrics)
-	return err
 }
 
 func (s *Server) stopPools(ctx context.Context) error {

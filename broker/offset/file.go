@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
-	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/health"
 )
 
@@ -116,7 +114,7 @@ func (t *Table) Save() error {
 	if changes == t.saved.Load() {
 		return nil
 	}
-	err := persist.Save(t.path(), t.snapshot())
+	err := t.opts.Config.Save(fileName, t.snapshot())
 	if err != nil {
 		err = fmt.Errorf("offset: save: %w", err)
 		t.saveErr.Store(&err)
@@ -126,8 +124,6 @@ func (t *Table) Save() error {
 	t.saveErr.Store(nil)
 	return nil
 }
-
-func (t *Table) path() string { return filepath.Join(t.opts.ConfigDir, fileName) }
 
 // snapshot is the file's contents now. saveMu is held.
 func (t *Table) snapshot() *file {
@@ -158,7 +154,7 @@ func (t *Table) snapshot() *file {
 // keep the broker from starting.
 func (t *Table) load() {
 	var f file
-	if err := persist.Load(t.path(), &f); err != nil {
+	if err := t.opts.Config.Load(fileName, &f); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.opts.Log.WithError(err).Error("consumer offsets cannot be read: every group starts as a new one")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
 )
@@ -27,10 +28,10 @@ const separator = '@'
 
 // Options configure a Table.
 type Options struct {
-	Wire      clock.Clock // paces the saves
-	Store     clock.Clock // stamps the data version
-	Log       logrus.FieldLogger
-	ConfigDir string // directory of consumerOffset.json
+	Wire   clock.Clock // paces the saves
+	Store  clock.Clock // stamps the data version
+	Log    logrus.FieldLogger
+	Config persist.Dir // of consumerOffset.json
 	// FlushMs is flushConsumerOffsetInterval: how long a change waits for its save, at most
 	// 500, which 0 stands for.
 	FlushMs int64

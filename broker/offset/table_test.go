@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/clock"
 )
 
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func open(t testing.TB, dir string, wire clock.Clock) *offset.Table {
 	t.Helper()
 	log, _ := test.NewNullLogger()
-	table, err := offset.New(offset.Options{Wire: wire, Store: wire, Log: log, ConfigDir: dir})
+	table, err := offset.New(offset.Options{Wire: wire, Store: wire, Log: log, Config: persist.At(dir)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestOffsetsPastTheDataAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	log, hook := test.NewNullLogger()
-	opts := offset.Options{Wire: wire, Store: wire, Log: log, ConfigDir: dir, End: func(topic string, queueID int32) int64 {
+	opts := offset.Options{Wire: wire, Store: wire, Log: log, Config: persist.At(dir), End: func(topic string, queueID int32) int64 {
 		return map[string]int64{"T0": 7, "T1": 3}[topic+strconv.Itoa(int(queueID))]
 	}}
 	if _, err := offset.New(opts); err != nil {
@@ -177,7 +178,7 @@ func TestUnreadableFile(t *testing.T) {
 			}
 			log, hook := test.NewNullLogger()
 			wire := clock.NewVirtual(0)
-			table, err := offset.New(offset.Options{Wire: wire, Store: wire, Log: log, ConfigDir: dir})
+			table, err := offset.New(offset.Options{Wire: wire, Store: wire, Log: log, Config: persist.At(dir)})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

@@ -1,5 +1,7 @@
 // Package persist keeps a service's table in one JSON file, as the real broker does: the
 // file is replaced atomically and the one before it stays as .bak.
+//
+// A Dir is where the tables of a broker are: a directory, or a tree in memory.
 package persist
 
 import (
@@ -50,24 +52,29 @@ func keep(path string) error {
 // fs.ErrNotExist when neither exists; the real broker's unquoted integer keys are read. An
 // unreadable file is put aside as path + ".damaged", so that no Save makes it the backup.
 func Load(path string, v any) error {
-	err := load(path, v)
+	return loadOr(v, os.ReadFile, path, func() error { return os.Rename(path, path+".damaged") })
+}
+
+// loadOr reads path, or its backup when it cannot be read; a damaged one is put aside.
+func loadOr(v any, read func(string) ([]byte, error), path string, aside func() error) error {
+	err := load(v, read, path)
 	if err == nil {
 		return nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		if aside := os.Rename(path, path+".damaged"); aside != nil {
-			err = fmt.Errorf("%w; it cannot be put aside: %w", err, aside)
+		if failed := aside(); failed != nil {
+			err = fmt.Errorf("%w; it cannot be put aside: %w", err, failed)
 		}
 	}
-	if bak := load(path+".bak", v); bak == nil {
+	if bak := load(v, read, path+".bak"); bak == nil {
 		return nil
 	}
 	return err
 }
 
 // load leaves v alone unless all of the file can be read into it.
-func load(path string, v any) error {
-	b, err := os.ReadFile(path)
+func load(v any, read func(string) ([]byte, error), path string) error {
+	b, err := read(path)
 	if err != nil {
 		return fmt.Errorf("persist: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 type table struct {
@@ -100,5 +101,32 @@ func TestLoad_NothingReadable(t *testing.T) {
 	got := table{map[string]int64{"mine": 1}}
 	if err := persist.Load(path, &got); err == nil || errors.Is(err, fs.ErrNotExist) || got.Offsets["mine"] != 1 {
 		t.Errorf("Load = %v, %v, want an error and nothing changed", got, err)
+	}
+}
+
+func TestIn_KeepsWholeFilesInATree(t *testing.T) {
+	t.Parallel()
+	tree := region.NewMemory()
+	dir := persist.In(tree, "config")
+	var got table
+	if err := dir.Load("x.json", &got); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("Load of nothing: %v, want ErrNotExist", err)
+	}
+	for _, n := range []int64{1, 2} {
+		if err := dir.Save("x.json", table{map[string]int64{"a": n}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := persist.In(tree.Crash(), "config").Load("x.json", &got); err != nil || got.Offsets["a"] != 2 {
+		t.Fatalf("after a power cut: %v, %v, want 2", got, err)
+	}
+	if err := tree.WriteFile("config/x.json", []byte("\x00\x00")); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Load("x.json", &got); err != nil || got.Offsets["a"] != 1 {
+		t.Fatalf("Load of a damaged file = %v, %v, want the one before: 1", got, err)
+	}
+	if b, err := tree.ReadFile("config/x.json.damaged"); err != nil || string(b) != "\x00\x00" {
+		t.Errorf("put aside: %q, %v", b, err)
 	}
 }

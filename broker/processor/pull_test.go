@@ -10,6 +10,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -65,7 +66,7 @@ func newLab(t testing.TB, change ...func(*processor.PullOptions)) *lab {
 	err = l.store.Start()
 	check()
 	t.Cleanup(func() { _ = l.store.Close() })
-	l.offsets, err = offset.New(offset.Options{Wire: l.wire, Store: l.time, Log: quiet(), ConfigDir: t.TempDir()})
+	l.offsets, err = offset.New(offset.Options{Wire: l.wire, Store: l.time, Log: quiet(), Config: persist.At(t.TempDir())})
 	check()
 	l.clients, err = client.New(client.Options{Wire: l.wire, Log: quiet()})
 	check()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -33,7 +34,7 @@ func TestTopicAdmin(t *testing.T) {
 	check(t, err)
 	topics, err := topic.New(topic.Options{
 		Store: clock.Real{}, Log: quiet(), Differences: differences, Cluster: "C", Broker: "B", AutoCreate: true,
-		DefaultQueueNums: 8, ScheduleQueues: 18, ConfigDir: t.TempDir(),
+		DefaultQueueNums: 8, ScheduleQueues: 18, Config: persist.At(t.TempDir()),
 	})
 	check(t, err)
 	var rows deleted
@@ -95,7 +96,7 @@ func TestGroupAdmin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	open := func() *subscription.Table {
-		table, err := subscription.New(subscription.Options{Store: clock.Real{}, Log: quiet(), ConfigDir: dir})
+		table, err := subscription.New(subscription.Options{Store: clock.Real{}, Log: quiet(), Config: persist.At(dir)})
 		check(t, err)
 		return table
 	}

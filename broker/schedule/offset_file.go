@@ -3,18 +3,18 @@ package schedule
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"strconv"
 	"sync"
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
 
 const (
+	// fileName is the real broker's.
+	fileName = "delayOffset.json"
 	// maxSaveMs is the longest time between saves of changed offsets. One that is taken waits for
 	// the log's next flush, too.
 	maxSaveMs = 500
@@ -27,8 +27,7 @@ const (
 // durable, so that a power cut loses nothing; what is delivered after the last save is
 // recognised in the log.
 type offsetFile struct {
-	s    *Service
-	path string
+	s *Service
 
 	mu      sync.Mutex // guards all below
 	version remoting.DataVersion
@@ -57,11 +56,7 @@ type snapshot struct {
 }
 
 func newOffsetFile(s *Service) *offsetFile {
-	f := &offsetFile{s: s}
-	if s.opts.ConfigDir != "" {
-		f.path = filepath.Join(s.opts.ConfigDir, "delayOffset.json")
-	}
-	return f
+	return &offsetFile{s: s}
 }
 
 // load reads the offsets into the backlogs and returns from where in the log copies may lie
@@ -89,10 +84,10 @@ func (f *offsetFile) load() (copiesFrom int64) {
 }
 
 func (f *offsetFile) read(table *offsetTable) error {
-	if f.path == "" {
+	if f.s.opts.Config == nil {
 		return nil
 	}
-	return persist.Load(f.path, table)
+	return f.s.opts.Config.Load(fileName, table)
 }
 
 // begin gives a level the backlog that the table says. It returns false when the table cannot
@@ -212,7 +207,7 @@ func (f *offsetFile) saveNow() error {
 
 // save writes a snapshot; a failure is told once and shown until a save works.
 func (f *offsetFile) save(snap *snapshot) error {
-	if f.path == "" {
+	if f.s.opts.Config == nil {
 		return nil
 	}
 	f.mu.Lock()
@@ -220,7 +215,7 @@ func (f *offsetFile) save(snap *snapshot) error {
 	f.version.Counter++
 	f.version.Timestamp = f.s.opts.Store.NowMillis()
 	snap.table.DataVersion = f.version
-	err := persist.Save(f.path, snap.table)
+	err := f.s.opts.Config.Save(fileName, snap.table)
 	switch {
 	case err == nil:
 		f.saved = *snap

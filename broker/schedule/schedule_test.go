@@ -15,6 +15,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/park"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
@@ -117,7 +118,7 @@ func (l *lab) open() {
 	l.health = health.NewRegistry()
 	l.service, err = schedule.New(schedule.Options{
 		Levels: levels, Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),
-		Park: l.theParker(log, differences), Topics: l, ConfigDir: l.dir + "/config", SaveMs: 5, Window: l.window,
+		Park: l.theParker(log, differences), Topics: l, Config: persist.At(l.dir + "/config"), SaveMs: 5, Window: l.window,
 		Wheel: log, Health: l.health, Differences: differences, InOrder: l.inOrder,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -48,15 +49,15 @@ type (
 
 // Options are what a Service needs.
 type Options struct {
-	Levels    Levels
-	Enabled   bool // scheduleMessageEnable
-	Store     clock.Clock
-	Wire      clock.Clock // paces the saves
-	Log       Log
-	Appender  Appender
-	Park      Parker
-	Topics    Topics
-	ConfigDir string // directory of delayOffset.json; "" keeps offsets in memory
+	Levels   Levels
+	Enabled  bool // scheduleMessageEnable
+	Store    clock.Clock
+	Wire     clock.Clock // paces the saves
+	Log      Log
+	Appender Appender
+	Park     Parker
+	Topics   Topics
+	Config   persist.Dir // of delayOffset.json; nil keeps offsets to the service
 	// SaveMs is the time between saves of changed offsets, ms (flushDelayOffsetInterval); 0 and
 	// more than 500 count as 500.
 	SaveMs int64
@@ -167,6 +168,9 @@ func (s *Service) Start() {
 	go s.drive()
 	go s.file.run()
 }
+
+// Save makes what is delivered, and that it is, durable now.
+func (s *Service) Save() error { return s.file.saveNow() }
 
 // Close stops and saves the offsets.
 func (s *Service) Close() error {

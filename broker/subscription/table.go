@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -29,8 +28,8 @@ const maxNameLength = 255
 type Options struct {
 	Store      clock.Clock
 	Log        logrus.FieldLogger
-	ConfigDir  string // directory of subscriptionGroup.json; "" keeps the table in memory
-	AutoCreate bool   // autoCreateSubscriptionGroup
+	Config     persist.Dir // of subscriptionGroup.json; nil keeps the table to itself
+	AutoCreate bool        // autoCreateSubscriptionGroup
 }
 
 // Table is the broker's groups. Its methods are safe for concurrent use; look-ups of groups
@@ -44,6 +43,9 @@ type Table struct {
 	forbidden map[string]map[string]int32
 }
 
+// fileName is the table's file.
+const fileName = "subscriptionGroup.json"
+
 // system are groups that exist from the start.
 var system = []string{
 	"TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY",
@@ -54,9 +56,9 @@ var system = []string{
 func New(opts Options) (*Table, error) {
 	t := &Table{opts: opts, forbidden: map[string]map[string]int32{}}
 	groups := make(map[string]*Config)
-	if opts.ConfigDir != "" {
+	if opts.Config != nil {
 		var w remoting.SubscriptionGroupWrapper
-		switch err := persist.Load(t.path(), &w); {
+		switch err := opts.Config.Load(fileName, &w); {
 		case err == nil:
 			for name, config := range w.SubscriptionGroupTable {
 				groups[name] = &config
@@ -78,8 +80,6 @@ func New(opts Options) (*Table, error) {
 	t.groups.Store(&groups)
 	return t, t.save()
 }
-
-func (t *Table) path() string { return filepath.Join(t.opts.ConfigDir, "subscriptionGroup.json") }
 
 // Lookup returns a group, or nil; it never creates one.
 func (t *Table) Lookup(group []byte) *Config { return (*t.groups.Load())[string(group)] }
@@ -174,8 +174,8 @@ func (t *Table) wrapper() remoting.SubscriptionGroupWrapper {
 func (t *Table) save() error {
 	t.version.Counter++
 	t.version.Timestamp = t.opts.Store.NowMillis()
-	if t.opts.ConfigDir == "" {
+	if t.opts.Config == nil {
 		return nil
 	}
-	return persist.Save(t.path(), t.wrapper())
+	return t.opts.Config.Save(fileName, t.wrapper())
 }

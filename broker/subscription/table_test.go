@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus/hooks/test"
 
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -17,7 +18,7 @@ func newTable(t testing.TB, dir string, autoCreate bool) *subscription.Table {
 	t.Helper()
 	log, _ := test.NewNullLogger()
 	table, err := subscription.New(subscription.Options{
-		Store: clock.NewVirtual(1_800_000_000_000), Log: log, ConfigDir: dir, AutoCreate: autoCreate,
+		Store: clock.NewVirtual(1_800_000_000_000), Log: log, Config: persist.At(dir), AutoCreate: autoCreate,
 	})
 	if err != nil {
 		t.Fatal(err)

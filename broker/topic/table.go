@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ type Options struct {
 	Store       clock.Clock
 	Log         logrus.FieldLogger
 	Differences *difference.Set
-	ConfigDir   string // directory of topics.json; "" keeps the table in memory
+	Config      persist.Dir // of topics.json; nil keeps the table to itself
 
 	Cluster, Broker    string
 	AutoCreate         bool  // autoCreateTopicEnable
@@ -46,6 +45,9 @@ type Table struct {
 	onChange []func(changed []*Config, deleted []string)
 }
 
+// fileName is the table's file.
+const fileName = "topics.json"
+
 // file is topics.json.
 type file struct {
 	DataVersion      remoting.DataVersion `json:"dataVersion"`
@@ -56,9 +58,9 @@ type file struct {
 func New(opts Options) (*Table, error) {
 	t := &Table{opts: opts}
 	t.topics.Store(&map[string]*Config{})
-	if opts.ConfigDir != "" {
+	if opts.Config != nil {
 		var f file
-		switch err := persist.Load(t.path(), &f); {
+		switch err := opts.Config.Load(fileName, &f); {
 		case err == nil:
 			for name, config := range f.TopicConfigTable {
 				if config != nil {
@@ -74,8 +76,6 @@ func New(opts Options) (*Table, error) {
 	t.createSystem()
 	return t, t.save()
 }
-
-func (t *Table) path() string { return filepath.Join(t.opts.ConfigDir, "topics.json") }
 
 // OnChange adds a listener that is told of changes, with no lock held.
 func (t *Table) OnChange(f func(changed []*Config, deleted []string)) {
@@ -123,10 +123,10 @@ func (t *Table) drop(name string) {
 func (t *Table) save() error {
 	t.version.Counter++
 	t.version.Timestamp = t.opts.Store.NowMillis()
-	if t.opts.ConfigDir == "" {
+	if t.opts.Config == nil {
 		return nil
 	}
-	return persist.Save(t.path(), file{t.version, *t.topics.Load()})
+	return t.opts.Config.Save(fileName, file{t.version, *t.topics.Load()})
 }
 
 // change runs f under the lock; when it returns a config that is stored, saved and told.

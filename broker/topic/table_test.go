@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus/hooks/test"
 
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -25,7 +26,7 @@ func newTable(t testing.TB, dir string, change func(*topic.Options)) *topic.Tabl
 		t.Fatal(err)
 	}
 	opts := topic.Options{
-		Store: clock.NewVirtual(1_800_000_000_000), Log: log, Differences: differences, ConfigDir: dir, Cluster: "C",
+		Store: clock.NewVirtual(1_800_000_000_000), Log: log, Differences: differences, Config: persist.At(dir), Cluster: "C",
 		Broker: "B", AutoCreate: true, DefaultQueueNums: 8, ScheduleQueues: 18, ClusterTopicEnable: true,
 		BrokerTopicEnable: true,
 	}

@@ -10,8 +10,30 @@ import (
 // sector is what a disk writes whole, bytes: a page that was being written may be torn there.
 const sector = 512
 
-// Crash returns what a power cut now would leave if nothing unsynced survived.
-func (m *Memory) Crash() *Memory { return m.powerCut(func() fate { return lost }) }
+// Crash returns what a power cut now would leave if nothing unsynced survived. Files may be
+// written to meanwhile.
+func (m *Memory) Crash() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.clone(m.kept, func(f, left *memoryFile) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		left.b, left.synced = left.copied(f.synced), left.copied(f.synced)
+	})
+}
+
+// copied returns the bytes of another file in memory of f's. Pages of zeros stay untouched.
+func (f *memoryFile) copied(b []byte) []byte {
+	out := f.fs.zeros(f, len(b))
+	for at := 0; at < len(b); at += memoryPage {
+		if page := b[at:min(at+memoryPage, len(b))]; !bytes.Equal(page, zeroPage[:len(page)]) {
+			copy(out[at:], page)
+		}
+	}
+	return out
+}
+
+var zeroPage [memoryPage]byte
 
 // PowerCut returns what a power cut now may leave: of all that was not synced, each page of a
 // file, its size and each change of a directory are kept or lost on their own, and pages may be
@@ -54,15 +76,21 @@ func (m *Memory) powerCut(next func() fate) *Memory {
 			v.apply(names)
 		}
 	}
+	return m.clone(names, func(f, left *memoryFile) { f.remains(left, next) })
+}
+
+// clone is a tree of the given names, whose contents fill makes. Caller holds mu.
+func (m *Memory) clone(names map[string]*memoryFile, fill func(f, left *memoryFile)) *Memory {
 	clone := NewMemory()
+	clone.mapped = m.mapped
 	for _, name := range sortedNames(names) {
 		// A directory sorts before what is in it; a name may be of one that is lost.
 		dir := path.Dir(name)
 		if names[dir] != names[name].parent || dir != "." && clone.names[dir] == nil {
 			continue
 		}
-		f := names[name].remains(next)
-		f.fs, f.parent = clone, clone.names[dir]
+		f := &memoryFile{fs: clone, dir: names[name].dir, parent: clone.names[dir]}
+		fill(names[name], f)
 		clone.names[name], clone.kept[name] = f, f
 	}
 	return clone
@@ -77,8 +105,8 @@ func sortedNames(names map[string]*memoryFile) []string {
 	return list
 }
 
-// remains is the file after the power cut.
-func (f *memoryFile) remains(next func() fate) *memoryFile {
+// remains makes left the file after the power cut.
+func (f *memoryFile) remains(left *memoryFile, next func() fate) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := append([]byte(nil), f.synced...)
@@ -90,13 +118,13 @@ func (f *memoryFile) remains(next func() fate) *memoryFile {
 		if bytes.Equal(b[at:end], f.b[at:end]) {
 			continue
 		}
-		for s, left := at, next(); s < end; s, left = s+sector, left>>1 {
-			if left&1 == 1 {
+		for s, kept := at, next(); s < end; s, kept = s+sector, kept>>1 {
+			if kept&1 == 1 {
 				copy(b[s:min(s+sector, end)], f.b[s:end])
 			}
 		}
 	}
-	return &memoryFile{dir: f.dir, b: b, synced: append([]byte(nil), b...)}
+	left.b, left.synced = b, append([]byte(nil), b...)
 }
 
 // WriteBack makes some unsynced pages durable, as a kernel does whenever it likes.

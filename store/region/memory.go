@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"runtime"
 	"sort"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ type Memory struct {
 	limit int64                  // bytes that may be reserved, 0: any
 	used  int64                  // reserved bytes
 
+	mapped bool // large files are outside of the Go heap
 	onSync func()
 }
 
@@ -32,6 +34,29 @@ type move struct {
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
 	return &Memory{names: make(map[string]*memoryFile), kept: make(map[string]*memoryFile)}
+}
+
+// NewMappedMemory returns an empty Memory whose files are outside of the Go heap: what is not
+// written to takes nothing, and the garbage collector does not count them. They go when
+// nothing holds them any more.
+func NewMappedMemory() *Memory {
+	m := NewMemory()
+	m.mapped = true
+	return m
+}
+
+// mappedFrom is the smallest file that is worth its own pages, bytes.
+const mappedFrom = 64 << 10
+
+// zeros returns memory for a file.
+func (m *Memory) zeros(f *memoryFile, size int) []byte {
+	if m.mapped && size >= mappedFrom {
+		if b := mapPages(size); b != nil {
+			runtime.AddCleanup(f, unmapPages, b)
+			return b
+		}
+	}
+	return make([]byte, size)
 }
 
 // OnSync has fn called at every point where something is about to become durable: a sync of a
@@ -236,7 +261,9 @@ type memoryFile struct {
 // grow makes the file size bytes long when it is shorter.
 func (f *memoryFile) grow(size int) {
 	if size > len(f.b) {
-		f.b = append(f.b, make([]byte, size-len(f.b))...)
+		grown := f.fs.zeros(f, size)
+		copy(grown, f.b)
+		f.b = grown
 	}
 }
 
@@ -276,8 +303,10 @@ func (f *memoryFile) Sync(from, to int) error {
 
 // sizeSynced makes the size durable. Caller holds mu.
 func (f *memoryFile) sizeSynced() {
-	if missing := len(f.b) - len(f.synced); missing > 0 {
-		f.synced = append(f.synced, make([]byte, missing)...)
+	if len(f.b) > len(f.synced) {
+		grown := f.fs.zeros(f, len(f.b))
+		copy(grown, f.synced)
+		f.synced = grown
 	}
 }
 

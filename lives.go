@@ -1,0 +1,154 @@
+package wheelmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// current is the life there is, nil between two.
+func (i *Instance) current() *life {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.life
+}
+
+// leave takes the life away from everybody, for the reason that is shown meanwhile.
+func (i *Instance) leave(why error) *life {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	l := i.life
+	i.life, i.down = nil, why
+	return l
+}
+
+// begin starts a life on the store there is.
+func (i *Instance) begin() error {
+	i.mu.RLock()
+	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences}
+	i.mu.RUnlock()
+	if err := l.begin(); err != nil {
+		err = errors.Join(err, l.close(context.Background()))
+		i.leave(err)
+		return err
+	}
+	i.mu.Lock()
+	i.life, i.down = l, nil
+	i.mu.Unlock()
+	return nil
+}
+
+// replace ends the life there is and begins another on what is left. An end that goes wrong is
+// an error, and yet the next life begins.
+func (i *Instance) replace(why string, end func(*life) error) error {
+	i.turn.Lock()
+	defer i.turn.Unlock()
+	var ended error
+	if l := i.leave(errors.New(why)); l != nil {
+		ended = end(l)
+	}
+	return errors.Join(ended, i.begin())
+}
+
+// Restart stops the server as SIGTERM would and starts it again on the same ports and store.
+func (i *Instance) Restart(ctx context.Context) error {
+	return i.replace("restarting", func(l *life) error { return l.close(ctx) })
+}
+
+// Kill takes the power away and starts the server again on the same ports: connections break
+// off without an answer, and what was not durable is lost. With a store on a real disk that is
+// what kill -9 leaves: the machine keeps what was written.
+func (i *Instance) Kill(ctx context.Context) error {
+	return i.replace("killed", func(l *life) error {
+		l.cut()
+		if i.memory == nil {
+			return l.close(ctx)
+		}
+		left := i.memory.Crash()
+		// What the services still save on their way out goes to what is dropped.
+		if err := l.close(ctx); err != nil {
+			i.log.WithError(err).Debug("closing what was killed")
+		}
+		i.setMemory(left)
+		return nil
+	})
+}
+
+func (i *Instance) setMemory(m *region.Memory) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.memory = m
+}
+
+// errNotInMemory is returned for what only a store in memory can do.
+var errNotInMemory = errors.New("wheelmq: only with a store in memory")
+
+// Reset starts anew on the same ports with an empty store.
+func (i *Instance) Reset(ctx context.Context) error {
+	if i.memory == nil {
+		return fmt.Errorf("reset: %w", errNotInMemory)
+	}
+	return i.replace("resetting", func(l *life) error {
+		l.cut()
+		err := l.close(ctx)
+		i.differences.Reset()
+		i.setMemory(region.NewMappedMemory())
+		return err
+	})
+}
+
+// Snapshot keeps the state of the server under a name, until the instance is closed: what is
+// stored, offsets, and where a virtual clock stands. Clients notice nothing.
+func (i *Instance) Snapshot(_ context.Context, name string) error {
+	if i.memory == nil {
+		return fmt.Errorf("snapshot: %w", errNotInMemory)
+	}
+	i.turn.Lock()
+	defer i.turn.Unlock()
+	l := i.current()
+	if l == nil {
+		return errors.New("snapshot: the server is down")
+	}
+	if l.broker != nil {
+		if err := l.broker.Save(); err != nil {
+			return fmt.Errorf("snapshot: %w", err)
+		}
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.snapshots == nil {
+		i.snapshots = make(map[string]*region.Memory)
+	}
+	i.snapshots[name] = i.memory.Crash()
+	return nil
+}
+
+// Snapshots are the names of what was kept, sorted.
+func (i *Instance) Snapshots() []string {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return slices.Sorted(maps.Keys(i.snapshots))
+}
+
+// ErrNoSnapshot is wrapped for the name of no snapshot.
+var ErrNoSnapshot = errors.New("no such snapshot")
+
+// Restore starts anew on the same ports with the state of a snapshot, which stays.
+func (i *Instance) Restore(ctx context.Context, name string) error {
+	i.mu.RLock()
+	kept := i.snapshots[name]
+	i.mu.RUnlock()
+	if kept == nil {
+		return fmt.Errorf("wheelmq: %w: %q", ErrNoSnapshot, name)
+	}
+	return i.replace("restoring", func(l *life) error {
+		l.cut()
+		err := l.close(ctx)
+		i.setMemory(kept.Crash())
+		return err
+	})
+}
