@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/wheelmq/wheelmq/broker"
+	"github.com/wheelmq/wheelmq/control"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
@@ -78,6 +80,17 @@ func (i *Instance) Kill(ctx context.Context) error {
 	})
 }
 
+// controlled is the instance as control sees it.
+type controlled struct{ *Instance }
+
+// Broker implements control.Server.
+func (c controlled) Broker() *broker.Broker {
+	if l := c.current(); l != nil {
+		return l.broker
+	}
+	return nil
+}
+
 func (i *Instance) setMemory(m *region.Memory) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -134,16 +147,13 @@ func (i *Instance) Snapshots() []string {
 	return slices.Sorted(maps.Keys(i.snapshots))
 }
 
-// ErrNoSnapshot is wrapped for the name of no snapshot.
-var ErrNoSnapshot = errors.New("no such snapshot")
-
 // Restore starts anew on the same ports with the state of a snapshot, which stays.
 func (i *Instance) Restore(ctx context.Context, name string) error {
 	i.mu.RLock()
 	kept := i.snapshots[name]
 	i.mu.RUnlock()
 	if kept == nil {
-		return fmt.Errorf("wheelmq: %w: %q", ErrNoSnapshot, name)
+		return fmt.Errorf("snapshot %q: %w", name, control.ErrNotFound)
 	}
 	return i.replace("restoring", func(l *life) error {
 		l.cut()

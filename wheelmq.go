@@ -14,6 +14,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/console"
+	"github.com/wheelmq/wheelmq/control"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -43,6 +44,7 @@ type Instance struct {
 	log         logrus.FieldLogger
 	differences *difference.Set
 	console     *console.Console
+	control     *control.Control
 	ports       ports
 
 	turn sync.Mutex // held while one life ends and the next begins
@@ -74,6 +76,7 @@ func Start(ctx context.Context, cfg Config) (*Instance, error) {
 		return nil, err
 	}
 	i := &Instance{cfg: cfg, log: cfg.Log, differences: differences}
+	i.control = control.New(control.Options{Server: controlled{i}, Differences: differences})
 	if cfg.Test != nil && cfg.Test.Memory {
 		i.memory = region.NewMappedMemory()
 	}
@@ -149,6 +152,9 @@ func (i *Instance) Health() health.Report {
 
 // Differences are what clients relied on that the real broker lacks, by name, with counts.
 func (i *Instance) Differences() map[string]int64 { return i.differences.Used() }
+
+// Control is what tests do with the instance beside what clients do.
+func (i *Instance) Control() *control.Control { return i.control }
 
 // Close stops everything. What was acknowledged is on disk when it returns.
 func (i *Instance) Close(ctx context.Context) error {

@@ -59,6 +59,7 @@ type Broker struct {
 	park     *park.Service
 	schedule *schedule.Service
 	router   *remoting.Router
+	own      *remoting.Router // for calls of this process
 
 	closers []func() error // in the order of starting
 }
@@ -160,7 +161,9 @@ func (b *Broker) assemble() (err error) {
 	if err := b.registerStoreMetrics(o.Metrics); err != nil {
 		return err
 	}
-	b.router = remoting.NewRouter(b.routes(), remoting.RouterOptions{Log: o.Log})
+	routes := b.routes()
+	b.router = remoting.NewRouter(routes, remoting.RouterOptions{Log: o.Log})
+	b.own = remoting.NewRouter(routes, remoting.RouterOptions{Log: o.Log})
 	return nil
 }
 
@@ -207,6 +210,9 @@ func (b *Broker) Router() *remoting.Router { return b.router }
 
 // LastTimestamp is the youngest store timestamp, ms; 0 in an empty store.
 func (b *Broker) LastTimestamp() int64 { return b.store.LastTimestamp() }
+
+// NowMillis is message time, ms since the Unix epoch.
+func (b *Broker) NowMillis() int64 { return b.opts.Store.NowMillis() }
 
 // Topics is the topic table, for registrations.
 func (b *Broker) Topics() *topic.Table { return b.topics }

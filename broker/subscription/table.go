@@ -81,6 +81,9 @@ func New(opts Options) (*Table, error) {
 	return t, t.save()
 }
 
+// System tells whether a group exists from the start.
+func (t *Table) System(group string) bool { return slices.Contains(system, group) }
+
 // Lookup returns a group, or nil; it never creates one.
 func (t *Table) Lookup(group []byte) *Config { return (*t.groups.Load())[string(group)] }
 
