@@ -40,12 +40,17 @@ type Options struct {
 	Metrics     prometheus.Registerer
 	Health      *health.Registry
 	Differences *difference.Set
+	// ExpireFiles lets log files go when they are expired under a virtual clock too, where
+	// otherwise nothing goes but on request.
+	ExpireFiles bool
 }
 
 // Broker is one broker without its sockets.
 type Broker struct {
 	opts   Options
 	levels schedule.Levels
+	// virtual is the clock of messages when that is one that tests turn, else nil.
+	virtual *clock.Virtual
 
 	store    *store.Store
 	topics   *topic.Table
@@ -72,6 +77,7 @@ func New(opts Options) (*Broker, error) {
 		return nil, err
 	}
 	b := &Broker{opts: opts, levels: levels}
+	b.virtual, _ = opts.Store.(*clock.Virtual)
 	if err := b.openStore(); err != nil {
 		return nil, err
 	}
@@ -88,6 +94,7 @@ func (b *Broker) openStore() (err error) {
 	if err != nil {
 		return err
 	}
+	keep.Keep = b.virtual != nil && !b.opts.ExpireFiles
 	b.store, err = store.Open(store.Options{
 		Dir: c.StorePathRootDir, Memory: b.opts.Memory, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
@@ -95,7 +102,7 @@ func (b *Broker) openStore() (err error) {
 		MessageIndexDisabled: !c.MessageIndexEnable, MaxHashSlotNum: int(c.MaxHashSlotNum), MaxIndexNum: int(c.MaxIndexNum),
 		MaxMsgsNumBatch: int(c.MaxMsgsNumBatch),
 		FlushThoroughMs: c.FlushCommitLogThoroughInterval, SyncFlushTimeoutMs: c.SyncFlushTimeout,
-		Retention: keep, Pin: b.oldestPending, Wire: b.opts.Wire,
+		Retention: keep, Pin: b.oldestPending, Wire: b.opts.Wire, Virtual: b.virtual != nil,
 		Clock: b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
 	})
 	return err
@@ -186,7 +193,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
 		SaveMs: c.FlushDelayOffsetInterval, Window: window, ResendsToBlocked: int(c.ScheduleAsyncDeliverMaxResendNum2Blocked),
 		Park: b.park, Topics: b.topics, Config: tables, Wheel: o.Log.WithField("part", "schedule"),
-		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
+		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, InOrder: b.virtual != nil,
 	})
 	return err
 }

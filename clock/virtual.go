@@ -29,6 +29,14 @@ func (v *Virtual) NewTimer() Timer {
 	return &virtualTimer{clock: v, c: make(chan struct{}, 1)}
 }
 
+// Begin puts the clock where a store's time stood, which may be before where it is. It is called
+// before anybody waits for an instant of the clock.
+func (v *Virtual) Begin(atMillis int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.now = atMillis
+}
+
 // Set moves the clock to atMillis and fires every timer whose instant is reached.
 // It never moves backwards.
 func (v *Virtual) Set(atMillis int64) {

@@ -35,6 +35,8 @@ type meta struct {
 	Deleted map[string]int64 `json:"deleted,omitempty"`
 	// Index names what of the index is durable; nil: the index is not this store's work.
 	Index *indexMark `json:"index,omitempty"`
+	// Virtual is where a virtual clock stood; nil: the store's time is the real clock's.
+	Virtual *virtualMark `json:"virtualClock,omitempty"`
 }
 
 // census counts the queues that have units of records below a log offset.
@@ -92,6 +94,7 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	}
 	s.meta.End, s.meta.Stamp, s.meta.census = end, stamp, counted
 	s.meta.CommitLogFileSize, s.meta.ConsumeQueueFileSize = s.log.fileSize, int64(s.queues.fileSize)
+	s.markClock()
 	for topic, at := range s.meta.Deleted {
 		if at <= s.log.min() {
 			delete(s.meta.Deleted, topic)
@@ -148,7 +151,9 @@ func (s *Store) markRunning() error {
 	if err := s.queues.sync(); err != nil {
 		return err
 	}
-	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil && !errors.Is(err, region.ErrNoSpace) {
+	stamped := s.meta.Virtual != nil
+	s.beginClock()
+	if err := s.writeCheckpoint(s.log.end.Load(), s.lastStamp); err != nil && (!errors.Is(err, region.ErrNoSpace) || stamped != s.opts.Virtual) {
 		return err
 	}
 	err := s.writeFile(abortFile, []byte(strconv.Itoa(os.Getpid())))

@@ -31,3 +31,6 @@ func (s *Store) AheadStep() error {
 		return nil
 	}
 }
+
+// CleanStep is one look for expired files.
+func (s *Store) CleanStep() { s.deleteExpired() }

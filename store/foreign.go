@@ -37,6 +37,9 @@ func (s *Store) refuse() error {
 	if err != nil {
 		return err
 	}
+	if err := s.refuseClock(log); err != nil {
+		return err
+	}
 	if len(log.starts) == 0 {
 		s.warnOfStrangers()
 		return s.refuseWithoutLog()
@@ -52,11 +55,16 @@ func (s *Store) examine() error {
 	if s.opts.Examine == nil {
 		return nil
 	}
-	if fs, ok := s.fs.(region.OS); ok {
-		fs.ReadOnly = true
-		return s.opts.Examine(fs)
+	return s.opts.Examine(readOnly(s.fs))
+}
+
+// readOnly is the same tree for somebody who must not change it.
+func readOnly(fs region.FS) region.FS {
+	if disk, ok := fs.(region.OS); ok {
+		disk.ReadOnly = true
+		return disk
 	}
-	return s.opts.Examine(s.fs)
+	return fs
 }
 
 // warnOfStrangers tells that a new store is about to share its directory with other files. The

@@ -66,6 +66,9 @@ type Notes struct {
 	Deleted map[string]int64
 	// MaxHashSlotNum and MaxIndexNum are the sizes of the index's files; 0 when not noted.
 	MaxHashSlotNum, MaxIndexNum int64
+	// Virtual tells that the store's time is a virtual clock's, which stood at VirtualNow, ms.
+	Virtual    bool
+	VirtualNow int64
 }
 
 // ReadNotes reads them; the error wraps fs.ErrNotExist when this server never opened the
@@ -80,6 +83,9 @@ func ReadNotes(fs region.FS) (Notes, error) {
 		return Notes{}, fmt.Errorf("store: %s: %w", metaFile, err)
 	}
 	n := Notes{Epoch: m.Epoch, Deleted: m.Deleted}
+	if m.Virtual != nil {
+		n.Virtual, n.VirtualNow = true, m.Virtual.Now
+	}
 	if m.Index != nil {
 		n.MaxHashSlotNum, n.MaxIndexNum = int64(m.Index.Slots), int64(m.Index.Units)
 	}

@@ -49,6 +49,9 @@ type Options struct {
 	Retention            Retention // the zero value takes DefaultRetention
 	Pin                  Pinner    // may be nil
 
+	// Virtual says that Clock is a *clock.Virtual. The store is stamped with it, and Open puts the
+	// clock where the store's time stands.
+	Virtual   bool
 	StoreHost netip.AddrPort // of records that bring none
 	Clock     clock.Clock    // of store timestamps, and of the records' age
 	Wire      clock.Clock    // paces flushes and looks at the disk; nil: Clock
@@ -102,7 +105,9 @@ func (o *Options) setDefaults() error {
 		return fmt.Errorf("store: maxHashSlotNum %d and maxIndexNum %d: at least 1 and 2, and files below 2 GB", o.MaxHashSlotNum, o.MaxIndexNum)
 	}
 	if o.Retention.IntervalMs == 0 {
+		keep := o.Retention.Keep
 		o.Retention = DefaultRetention()
+		o.Retention.Keep = keep
 	}
 	if o.Wire == nil {
 		o.Wire = o.Clock
@@ -115,6 +120,9 @@ func (o *Options) setDefaults() error {
 	}
 	if o.Clock == nil || o.TagsCode == nil || o.Log == nil {
 		return fmt.Errorf("store: Clock, TagsCode and Log are required")
+	}
+	if _, ok := o.Clock.(*clock.Virtual); o.Virtual && !ok {
+		return fmt.Errorf("store: Virtual wants a virtual Clock, not a %T", o.Clock)
 	}
 	return nil
 }

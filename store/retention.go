@@ -23,6 +23,7 @@ type Retention struct {
 	ForceEnabled bool    // cleanFileForciblyEnable
 	WarnRatio    float64 // diskSpaceWarningLevelRatio: above it clients' records are refused
 	IntervalMs   int64   // cleanResourceInterval: between looks, ms
+	Keep         bool    // files go only on request: a virtual clock passes hours in a moment
 }
 
 // DefaultRetention is RocketMQ's.
@@ -101,6 +102,10 @@ func (s *Store) deleteNext(manual bool) bool {
 		return false
 	}
 	r, used := s.opts.Retention, space.Ratio()
+	if r.Keep && !manual {
+		s.pinned.Store(nil)
+		return false
+	}
 	force := r.ForceEnabled && used > r.ForceRatio
 	due := manual || used > r.MaxRatio ||
 		slices.Contains(r.DeleteHours, time.UnixMilli(s.opts.Clock.NowMillis()).Hour())

@@ -18,6 +18,8 @@ type Report struct {
 	// Writers are the servers that had the directory open: WheelMQ, RocketMQ.
 	Writers []string `json:"writers"`
 	Epoch   string   `json:"epoch,omitempty"` // of WheelMQ's source identities, hex
+	// VirtualNow is where the virtual clock stood that the store belongs to, ms; 0 with the real one.
+	VirtualNow int64 `json:"virtualNow,omitempty"`
 	// Abort is the content of the abort marker, the process that did not end cleanly; "" after
 	// a clean end.
 	Abort string `json:"abort,omitempty"`
@@ -120,6 +122,7 @@ func (d *Dir) inspectHistory(r *Report) error {
 	case err == nil:
 		r.Writers = append(r.Writers, "WheelMQ")
 		r.Epoch = strconv.FormatUint(notes.Epoch, 16)
+		r.VirtualNow = notes.VirtualNow
 	case !errors.Is(err, fs.ErrNotExist):
 		r.Writers = append(r.Writers, "WheelMQ")
 		r.Unreadable = append(r.Unreadable, err.Error())

@@ -32,6 +32,9 @@ func (r *Report) writeHead(w io.Writer) {
 	if r.Epoch != "" {
 		fmt.Fprintf(w, "epoch\t%s\n", r.Epoch)
 	}
+	if r.VirtualNow != 0 {
+		fmt.Fprintf(w, "clock\tvirtual, stands at %s\n", time.UnixMilli(r.VirtualNow).UTC().Format(time.RFC3339))
+	}
 	if r.Abort == "" {
 		fmt.Fprintf(w, "last end\tclean\n")
 	} else {
