@@ -58,7 +58,13 @@ type server struct {
 
 func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
+	return startServerWith(t, nil, args...)
+}
+
+func startServerWith(t *testing.T, stdin io.Reader, args ...string) *server {
+	t.Helper()
 	s := &server{cmd: commandLine(t, append(args, "--log-format=json")...)}
+	s.cmd.Stdin = stdin
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -223,6 +229,13 @@ func TestWhatIsWrong_IsOneLineAndExitCode1(t *testing.T) {
 		"wrong delay level":      {free("--set", "messageDelayLevel=1s 5x"), "5x"},
 		"wrong log format":       {free("--log-format", "xml"), "want text or json"},
 		"unknown flag":           {free("--port", "1"), "unknown flag: --port"},
+		"word behind a flag":     {free("--virtual-clock", "2026-01-31T08:00:00Z"), `unexpected "2026-01-31T08:00:00Z": a value that may be left out is written --flag=value`},
+		"wrong instant":          {free("--virtual-clock=tomorrow"), `--virtual-clock="tomorrow": want RFC 3339`},
+		"no instant":             {free("--virtual-clock="), `--virtual-clock="": want RFC 3339`},
+		"token without API":      {free("--test-token", "x"), "--test-token without --test-api"},
+		"empty token":            {free("--test-api", "--test-token="), "--test-token is empty"},
+		"memory and a directory": {free("--memory", "--store", "x"), "both --memory and --store"},
+		"ready file nowhere":     {free("--ready-file", "no/such/directory/ready"), "--ready-file: "},
 		"unknown command":        {[]string{"serv"}, `unknown command "serv"`},
 		"no command":             {nil, "name a command"},
 	} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,8 @@ type flags struct {
 	set       []string
 	quiet     bool
 	logFormat string
+	test      testFlags
+	supervise superviseFlags
 }
 
 // keyFlags are the flags that stand for a key of broker.conf.
@@ -39,7 +42,7 @@ var keyFlags = []struct{ flag, key, doc string }{
 
 func serveCommand(use, short string, p parts) *cobra.Command {
 	var f flags
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&f.file, "config", "c", "", "broker.conf to read")
 	for _, k := range keyFlags {
@@ -48,8 +51,18 @@ func serveCommand(use, short string, p parts) *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "key=value of broker.conf; may be repeated")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "log warnings and errors only")
 	cmd.Flags().StringVar(&f.logFormat, "log-format", "text", "text or json")
+	f.supervise.add(cmd)
+	f.test.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return serve(cmd, &f, p) }
 	return cmd
+}
+
+// noArgs refuses words that are no flags, which may be a value behind a blank.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected %q: a value that may be left out is written --flag=value", args[0])
+	}
+	return nil
 }
 
 func defaultOf(key string) string {
@@ -70,32 +83,56 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 	if err != nil {
 		return err
 	}
+	test, err := f.test.config(cmd)
+	if err != nil {
+		return err
+	}
+	if err := f.supervise.clear(); err != nil {
+		return err
+	}
 	log.WithFields(logrus.Fields{"version": version, "config": f.file, "set": strings.Join(cfg.Changed(), ", ")}).Info("starting")
 	for _, w := range warnings {
 		log.Warn(w)
 	}
+	warnOfTesting(log, test)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx = f.supervise.follow(ctx, cmd.InOrStdin())
 	p.withoutNameServer = p.withoutNameServer || cfg.NamesrvListenPort == 0 && !p.withoutBroker
 	instance, err := wheelmq.Start(ctx, wheelmq.Config{
 		Config: cfg, WithoutBroker: p.withoutBroker, WithoutNameServer: p.withoutNameServer, Log: log,
-		EventLoops: eventLoops(),
+		EventLoops: eventLoops(), Test: test,
 	})
 	if err != nil {
 		return err
 	}
-	ready := readyLine(instance.NameServerAddr(), cfg.NamesrvAddr)
-	log.WithFields(logrus.Fields{
-		"nameServer": instance.NameServerAddr(), "broker": instance.BrokerAddr(), "http": instance.HTTPAddr(), "store": cfg.StorePathRootDir,
-	}).Info(ready)
-	if f.quiet {
-		fmt.Fprintln(cmd.OutOrStdout(), ready)
+	if err := f.ready(cmd, log, instance, cfg, test); err != nil {
+		return errors.Join(err, instance.Close(context.Background()))
 	}
 	<-ctx.Done()
 	// A second signal ends the process at once.
 	stop()
-	log.Info("stopping")
-	return instance.Close(context.Background())
+	log.WithField("why", context.Cause(ctx)).Info("stopping")
+	return errors.Join(instance.Close(context.Background()), f.supervise.clear())
+}
+
+// ready tells that clients may come: the ready file, the log, a quiet one's stdout.
+func (f *flags) ready(cmd *cobra.Command, log logrus.FieldLogger, i *wheelmq.Instance, cfg *config.Config, test *wheelmq.TestConfig) error {
+	notice := readyNotice{i.NameServerAddr(), i.BrokerAddr(), i.HTTPAddr(), os.Getpid(), version}
+	if err := f.supervise.announce(notice); err != nil {
+		return err
+	}
+	line, store := readyLine(i.NameServerAddr(), cfg.NamesrvAddr), cfg.StorePathRootDir
+	if test != nil && test.Memory {
+		store = "memory"
+	}
+	log.WithFields(logrus.Fields{
+		"nameServer": i.NameServerAddr(), "broker": i.BrokerAddr(), "http": i.HTTPAddr(), "store": store,
+	}).Info(line)
+	if f.quiet {
+		fmt.Fprintln(cmd.OutOrStdout(), line)
+	}
+	return nil
 }
 
 // spareProcs is how many goroutines run while every event loop waits for its sockets: the
