@@ -36,20 +36,25 @@ func withoutEffect(key, value string) string {
 }
 
 // nearest is the key that this server serves, else one that RocketMQ knows, within two edits of
-// a misspelt one; letter case does not count. "" when there is none.
+// a misspelt one. "" when there is none.
 func nearest(key string) string {
-	best, at := "", 3
-	try := func(name string) {
-		if d := distance(strings.ToLower(key), strings.ToLower(name)); d < at {
-			best, at = name, d
-		}
-	}
+	own := make([]string, 0, len(keys))
 	for _, k := range keys {
-		try(k.Name)
+		own = append(own, k.Name)
 	}
-	if best == "" {
-		for _, name := range realKeys {
-			try(name)
+	if best := Nearest(key, own); best != "" {
+		return best
+	}
+	return Nearest(key, realKeys)
+}
+
+// Nearest is the first of the names that a misspelt one is nearest to, within two edits; letter
+// case does not count. "" when there is none.
+func Nearest(word string, names []string) string {
+	best, at := "", 3
+	for _, name := range names {
+		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < at {
+			best, at = name, d
 		}
 	}
 	return best

@@ -30,6 +30,9 @@ type Options struct {
 	Health  Reporter
 	Metrics prometheus.Gatherer
 	Log     logrus.FieldLogger
+	// Handlers serve more paths, by pattern of http.ServeMux. The context of their requests ends
+	// when the Console begins to close.
+	Handlers map[string]http.Handler
 }
 
 // Console is the HTTP server.
@@ -37,6 +40,7 @@ type Console struct {
 	opts     Options
 	listener net.Listener // nil before Start
 	server   *http.Server
+	closing  context.CancelFunc
 	done     chan struct{} // closed when the serving goroutine has ended
 }
 
@@ -46,7 +50,14 @@ func New(opts Options) *Console {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", c.health)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{ErrorLog: opts.Log}))
-	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
+	for pattern, handler := range opts.Handlers {
+		mux.Handle(pattern, handler)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.closing = cancel
+	c.server = &http.Server{
+		Handler: mux, ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	return c
 }
 
@@ -76,6 +87,7 @@ func (c *Console) Addr() string {
 
 // Close stops. Requests under way have until ctx ends and are cut then.
 func (c *Console) Close(ctx context.Context) error {
+	c.closing()
 	if c.listener == nil {
 		return nil
 	}

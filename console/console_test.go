@@ -103,6 +103,41 @@ func TestOtherPaths_AreNotFound(t *testing.T) {
 	}
 }
 
+// TestHandlers_EndWithTheConsole holds a request that waits for nothing but its context.
+func TestHandlers_EndWithTheConsole(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	f := build("127.0.0.1:0")
+	opts := console.Options{Addr: "127.0.0.1:0", Health: f.health, Metrics: f.metrics, Log: logrus.New(), Handlers: map[string]http.Handler{
+		"/wait/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(entered)
+			<-r.Context().Done()
+			w.WriteHeader(http.StatusTeapot)
+		}),
+	}}
+	f.console = console.New(opts)
+	if err := f.console.Start(); err != nil {
+		t.Fatal(err)
+	}
+	status := make(chan int, 1)
+	go func() {
+		reply, err := f.client.Get("http://" + f.console.Addr() + "/wait/")
+		if err != nil {
+			status <- 0
+			return
+		}
+		reply.Body.Close()
+		status <- reply.StatusCode
+	}()
+	<-entered
+	if err := f.console.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if got := <-status; got != http.StatusTeapot {
+		t.Errorf("the handler's answer came as %d", got)
+	}
+}
+
 func TestStart_PortTaken(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
