@@ -1,5 +1,5 @@
-// Package testapi is the HTTP side of control: what tests in any language say to a running
-// server, below /test/. The contract is openapi.yaml.
+// Package testapi is the HTTP side of package control: what tests in any language say to a
+// running server, below /test/. The contract is openapi.yaml.
 package testapi
 
 import _ "embed"

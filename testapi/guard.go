@@ -1,0 +1,71 @@
+package testapi
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// guard decides who may ask. Without a token that is a program on this machine, no proxy and no
+// browser: a page on the web must not reach a developer's server through the developer's browser.
+type guard struct {
+	token [sha256.Size]byte
+	open  bool // without a token
+}
+
+func newGuard(token string) guard {
+	return guard{token: sha256.Sum256([]byte(token)), open: token == ""}
+}
+
+// admit returns nil for a request that may be served.
+func (g *guard) admit(r *http.Request) error {
+	if !g.open {
+		return g.bearer(r)
+	}
+	for _, header := range []string{"Origin", "X-Forwarded-For", "Forwarded", "Via"} {
+		if r.Header.Get(header) != "" {
+			return forbidden("a request with the header " + header + ", which browsers and proxies send")
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" {
+		return forbidden("a request that a web page made")
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !peer.Addr().Unmap().IsLoopback() {
+		return forbidden("a peer that is not on this machine (" + r.RemoteAddr + ")")
+	}
+	if !loopback(r.Host) {
+		return forbidden("the Host " + r.Host + ", which is not this machine's own name (use 127.0.0.1 or localhost)")
+	}
+	return nil
+}
+
+func forbidden(what string) error {
+	return &problem{http.StatusForbidden, "forbidden", "without a token the test API does not serve " + what + ": start the server with --test-token to admit whoever knows it"}
+}
+
+// loopback tells whether a Host header names the machine itself. A name of the web that was made
+// to resolve to 127.0.0.1 does not.
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// bearer compares digests: neither the time it takes nor its length tells about the token.
+func (g *guard) bearer(r *http.Request) error {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	given := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(given[:], g.token[:]) != 1 {
+		return &problem{http.StatusUnauthorized, "unauthorized", "want the header Authorization: Bearer with the token that the server was started with"}
+	}
+	return nil
+}
