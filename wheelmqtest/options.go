@@ -1,0 +1,107 @@
+package wheelmqtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wheelmq/wheelmq"
+	"github.com/wheelmq/wheelmq/config"
+)
+
+// Option says how a server is to be.
+type Option func(*setup) error
+
+// setup is what the options make.
+type setup struct {
+	config *config.Config
+	test   wheelmq.TestConfig
+	topics []newTopic
+	groups []newGroup
+}
+
+type newTopic struct {
+	name   string
+	queues int
+}
+
+type newGroup struct {
+	name      string
+	maxRetry  int
+	broadcast bool
+}
+
+// Files of a store in memory, bytes: a message of 4 MiB fits into a log file.
+const (
+	logFileSize   = 8 << 20
+	queueFileSize = 6_000 * 20
+)
+
+func newSetup(opts []Option) (*setup, error) {
+	s := &setup{config: config.Default(), test: wheelmq.TestConfig{Memory: true, API: true}}
+	c := s.config
+	c.BindAddress, c.ListenPort, c.NamesrvListenPort, c.HTTPPort = "127.0.0.1", 0, 0, 0
+	c.MappedFileSizeCommitLog, c.MappedFileSizeConsumeQueue = logFileSize, queueFileSize
+	for _, o := range opts {
+		if err := o(s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Topic creates a topic with as many read and write queues.
+func Topic(name string, queues int) Option {
+	return func(s *setup) error {
+		s.topics = append(s.topics, newTopic{name, queues})
+		return nil
+	}
+}
+
+// Group creates a subscription group whose messages are retried so many times before they
+// become dead letters; RocketMQ's default is 16.
+func Group(name string, maxRetry int) Option {
+	return func(s *setup) error {
+		s.groups = append(s.groups, newGroup{name: name, maxRetry: maxRetry})
+		return nil
+	}
+}
+
+// Dir keeps the store in a directory instead of memory, and leaves it there. Kill is then
+// what kill -9 is; Reset, Snapshot and Restore are not available.
+func Dir(path string) Option {
+	return func(s *setup) error {
+		s.test.Memory, s.config.StorePathRootDir = false, path
+		return nil
+	}
+}
+
+// VirtualClock makes message time stand still at the machine's time, or at start, and move
+// only by Advance and its like.
+func VirtualClock(start ...time.Time) Option {
+	return func(s *setup) error {
+		s.test.VirtualClock = true
+		if len(start) > 1 {
+			return fmt.Errorf("VirtualClock: %d instants, want one", len(start))
+		}
+		for _, at := range start {
+			s.test.VirtualStart = at
+		}
+		return nil
+	}
+}
+
+// Profile switches everything off that the real broker of that version lacks and can be
+// switched off: "5.5.0".
+func Profile(version string) Option { return Set("profile=" + version) }
+
+// SyncFlush makes every acknowledged message durable before its acknowledgement, so that Kill
+// loses none.
+func SyncFlush() Option { return Set("flushDiskType=SYNC_FLUSH") }
+
+// Set sets a key of broker.conf, key=value.
+func Set(assignment string) Option {
+	return func(s *setup) error {
+		_, err := s.config.Set(assignment)
+		return err
+	}
+}
