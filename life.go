@@ -14,6 +14,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/fault"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/namesrv"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -32,6 +33,7 @@ type life struct {
 	log         logrus.FieldLogger
 	memory      *region.Memory // holds the store; nil: the directory
 	differences *difference.Set
+	faults      *fault.Rules // nil: a server like any other
 	health      *health.Registry
 	metrics     *prometheus.Registry
 
@@ -85,6 +87,14 @@ func (l *life) close(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
+// before are the steps before the handlers of clients' requests.
+func (l *life) before() []remoting.Around {
+	if l.faults == nil {
+		return nil
+	}
+	return []remoting.Around{l.faults.Before}
+}
+
 // cut breaks every connection off; nothing is answered any more.
 func (l *life) cut() {
 	for _, s := range l.servers {
@@ -108,7 +118,7 @@ func (l *life) startNameServer() error {
 		return err
 	}
 	ns.SetTopicEnsurer(func(topic string) bool { return l.broker != nil && l.broker.EnsureRetryTopic(topic) })
-	router := remoting.NewRouter(ns.Routes(), remoting.RouterOptions{Log: l.log})
+	router := remoting.NewRouter(ns.Routes(), remoting.RouterOptions{Before: l.before(), Log: l.log})
 	s, err := server.New(server.Options{
 		Name: "namesrv", Addr: hostPort(l.cfg.BindAddress, int(l.ports.namesrv)), Router: router, OnClose: ns.ConnClosed,
 		NumEventLoop: 1, Log: l.log, Metrics: prometheus.WrapRegistererWith(prometheus.Labels{"port": "namesrv"}, l.metrics),

@@ -31,7 +31,7 @@ func (i *Instance) leave(why error) *life {
 // begin starts a life on the store there is.
 func (i *Instance) begin() error {
 	i.mu.RLock()
-	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences}
+	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults}
 	i.mu.RUnlock()
 	if err := l.begin(); err != nil {
 		err = errors.Join(err, l.close(context.Background()))
@@ -109,6 +109,7 @@ func (i *Instance) Reset(ctx context.Context) error {
 		l.cut()
 		err := l.close(ctx)
 		i.differences.Reset()
+		i.faults.Clear()
 		i.setMemory(region.NewMappedMemory())
 		return err
 	})

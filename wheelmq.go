@@ -12,10 +12,12 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/console"
 	"github.com/wheelmq/wheelmq/control"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/fault"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -45,6 +47,7 @@ type Instance struct {
 	differences *difference.Set
 	console     *console.Console
 	control     *control.Control
+	faults      *fault.Rules // nil: a server like any other
 	ports       ports
 
 	turn sync.Mutex // held while one life ends and the next begins
@@ -76,10 +79,13 @@ func Start(ctx context.Context, cfg Config) (*Instance, error) {
 		return nil, err
 	}
 	i := &Instance{cfg: cfg, log: cfg.Log, differences: differences}
-	i.control = control.New(control.Options{Server: controlled{i}, Differences: differences})
-	if cfg.Test != nil && cfg.Test.Memory {
-		i.memory = region.NewMappedMemory()
+	if cfg.Test != nil {
+		i.faults = fault.New(fault.Options{Wire: clock.Real{}, Log: cfg.Log})
+		if cfg.Test.Memory {
+			i.memory = region.NewMappedMemory()
+		}
 	}
+	i.control = control.New(control.Options{Server: controlled{i}, Differences: differences, Faults: i.faults})
 	if err := i.start(); err != nil {
 		return nil, errors.Join(err, i.Close(context.WithoutCancel(ctx)))
 	}
@@ -166,6 +172,9 @@ func (i *Instance) Close(ctx context.Context) error {
 	}
 	if l := i.leave(errors.New("closed")); l != nil {
 		all = append(all, l.close(ctx))
+	}
+	if i.faults != nil {
+		all = append(all, i.faults.Close())
 	}
 	return errors.Join(append(all, i.ports.release())...)
 }

@@ -36,6 +36,7 @@ type Options struct {
 	Memory      *region.Memory // holds the store instead of the directory of Config; nil: the directory
 	StoreHost   netip.AddrPort // address in message ids
 	Store, Wire clock.Clock    // time of messages; time of the wire
+	Before      []remoting.Around // steps before the handlers of clients' requests
 	Log         logrus.FieldLogger
 	Metrics     prometheus.Registerer
 	Health      *health.Registry
@@ -169,7 +170,7 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	routes := b.routes()
-	b.router = remoting.NewRouter(routes, remoting.RouterOptions{Log: o.Log})
+	b.router = remoting.NewRouter(routes, remoting.RouterOptions{Before: o.Before, Log: o.Log})
 	b.own = remoting.NewRouter(routes, remoting.RouterOptions{Log: o.Log})
 	return nil
 }

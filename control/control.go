@@ -6,6 +6,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/fault"
 )
 
 // Server is the running server: its broker, and its ends and beginnings.
@@ -24,6 +25,7 @@ type Server interface {
 type Options struct {
 	Server      Server
 	Differences *difference.Set
+	Faults      *fault.Rules // nil: a server that is not for tests
 }
 
 // Control is the tests' hold on one server; it stays over the server's restarts. Its methods
