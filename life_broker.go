@@ -44,6 +44,10 @@ func (l *life) openBroker() (*broker.Broker, error) {
 		Config: l.cfg.Config, Memory: l.memory, StoreHost: l.storeHost, Wire: clock.Real{}, Before: l.before(), Log: l.log,
 		Metrics: l.metrics, Health: l.health, Differences: l.differences,
 	}
+	if l.cfg.Test != nil && l.cfg.Test.VirtualClock {
+		opts.Store, opts.ExpireFiles = clock.NewVirtual(l.cfg.Test.start()), l.cfg.Test.ExpireFiles
+		return broker.New(opts)
+	}
 	timeline := clock.OpenTimeline(l.timeline())
 	opts.Store = timeline
 	b, err := broker.New(opts)

@@ -1,6 +1,10 @@
 package wheelmq
 
-import "time"
+import (
+	"time"
+
+	"github.com/wheelmq/wheelmq/clock"
+)
 
 // TestConfig is what makes an instance one for tests.
 type TestConfig struct {
@@ -10,8 +14,18 @@ type TestConfig struct {
 	// is the machine's time at the start.
 	VirtualClock bool
 	VirtualStart time.Time
+	// ExpireFiles lets log files go by their age, in message time, under a virtual clock too.
+	ExpireFiles bool
 	// API serves /test/ on the HTTP port: to this machine only, or with a Token to whoever has
 	// it.
 	API   bool
 	Token string
+}
+
+// start is where a virtual clock begins, ms.
+func (c *TestConfig) start() int64 {
+	if c.VirtualStart.IsZero() {
+		return clock.Real{}.NowMillis()
+	}
+	return c.VirtualStart.UnixMilli()
 }
