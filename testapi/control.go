@@ -17,6 +17,8 @@ type Control interface {
 	Holds(until control.Until) (bool, error)
 	SetAutoSkip(on bool) error
 
+	CreateTopic(ctx context.Context, name string, queues int) error
+	CreateGroup(ctx context.Context, name string, maxRetry int) error
 	Pending(ctx context.Context) ([]control.Pending, error)
 	Messages(topic string) ([]control.Message, error)
 	Topics() []string

@@ -16,7 +16,9 @@ type route struct {
 // table is all of them, in the order of the help text.
 func (a *API) table() []route {
 	var all []route
-	for _, part := range [][]route{a.selfRoutes(), a.clockRoutes(), a.messageRoutes(), a.faultRoutes(), a.evidenceRoutes(), a.lifeRoutes()} {
+	for _, part := range [][]route{
+		a.selfRoutes(), a.clockRoutes(), a.messageRoutes(), a.createRoutes(), a.faultRoutes(), a.evidenceRoutes(), a.lifeRoutes(),
+	} {
 		all = append(all, part...)
 	}
 	return all
