@@ -1,6 +1,9 @@
 package remoting
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // ExtWriter collects the extFields of a command that is being built, already in their
 // JSON form (`"k":"v","k2":"v2"`), in a buffer that is reused. The zero value is ready.
@@ -90,4 +93,24 @@ func (w *ExtWriter) key(key string) {
 	w.buf = append(w.buf, '"')
 	w.buf = append(w.buf, key...)
 	w.buf = append(w.buf, '"', ':')
+}
+
+// Value finds the text of a field whose value was written without escapes, like numbers and
+// ids; nil when there is none. It is for logs: it looks through the encoded fields.
+func (w *ExtWriter) Value(key string) []byte {
+	for at := 0; ; {
+		i := bytes.Index(w.buf[at:], []byte(key))
+		if i < 0 {
+			return nil
+		}
+		at += i + len(key)
+		if i == 0 || w.buf[at-len(key)-1] != '"' || !bytes.HasPrefix(w.buf[at:], []byte(`":"`)) {
+			continue
+		}
+		value := w.buf[at+3:]
+		if end := bytes.IndexByte(value, '"'); end >= 0 {
+			return value[:end]
+		}
+		return nil
+	}
 }
