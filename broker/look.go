@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/message"
 )
@@ -89,4 +90,19 @@ func (b *Broker) GroupTopics(group string) []string {
 // KnowsGroup tells whether a group exists or has clients.
 func (b *Broker) KnowsGroup(group string) bool {
 	return b.groups.Get(group) != nil || b.clients.Group([]byte(group)) != nil
+}
+
+// EachPending shows the delayed messages that wait for their time, in due order, as they will
+// be in their topics, until visit returns an error. One that is delivered meanwhile may be shown.
+func (b *Broker) EachPending(visit func(p schedule.Pending, rec *message.Record) error) error {
+	for p := range b.schedule.Pending() {
+		rec, err := b.schedule.Read(p)
+		if err != nil {
+			return fmt.Errorf("broker: %w", err)
+		}
+		if err := visit(p, &rec); err != nil {
+			return err
+		}
+	}
+	return nil
 }

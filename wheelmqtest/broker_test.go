@@ -70,3 +70,27 @@ func BenchmarkStart(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+func TestPending_AreInDueOrder(t *testing.T) {
+	t.Parallel()
+	mq := wheelmqtest.Start(t, wheelmqtest.VirtualClock(time.UnixMilli(1_900_000_000_000)))
+	for _, level := range []int{18, 5, 1} {
+		mq.Produce(wheelmqtest.ToProduce{Topic: "T", DelayLevel: level, Keys: "k", Body: []byte{byte('0' + level%10)}})
+	}
+	got := mq.Pending()
+	if len(got) != 3 {
+		t.Fatalf("%d pending, want 3", len(got))
+	}
+	for i, want := range []struct {
+		body  string
+		level int
+		due   int64
+	}{{"1", 1, 1_900_000_001_000}, {"5", 5, 1_900_000_060_000}, {"8", 18, 1_900_007_200_000}} {
+		if p := got[i]; string(p.Body) != want.body || p.Level != want.level || p.DueMs != want.due || p.Topic != "T" || p.Keys != "k" {
+			t.Errorf("pending %d: %+v", i, p)
+		}
+	}
+	if got := mq.Messages("T"); len(got) != 0 {
+		t.Errorf("%d messages although the clock stands", len(got))
+	}
+}

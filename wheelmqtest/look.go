@@ -110,3 +110,14 @@ func (mq *Broker) await(timeout time.Duration, holds func() (bool, string)) {
 		<-alarm.C()
 	}
 }
+
+// Pending are the messages that wait for their time, in due order.
+func (mq *Broker) Pending() []Pending {
+	mq.t.Helper()
+	var list []Pending
+	mq.within("pending messages", startLimit, func(ctx context.Context) (err error) {
+		list, err = mq.Control().Pending(ctx)
+		return err
+	})
+	return list
+}
