@@ -25,6 +25,7 @@ type parts struct{ withoutNameServer, withoutBroker bool }
 type flags struct {
 	file      string
 	set       []string
+	freePorts bool
 	quiet     bool
 	logFormat string
 	test      testFlags
@@ -40,6 +41,11 @@ var keyFlags = []struct{ flag, key, doc string }{
 	{"store", "storePathRootDir", "store directory"},
 }
 
+// freePortsFlag takes free ports for portKeys.
+const freePortsFlag = "--free-ports"
+
+var portKeys = []string{"listenPort", "namesrvListenPort", "httpPort"}
+
 func serveCommand(use, short string, p parts) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{Use: use, Short: short, Args: noArgs}
@@ -48,6 +54,7 @@ func serveCommand(use, short string, p parts) *cobra.Command {
 	for _, k := range keyFlags {
 		cmd.Flags().String(k.flag, defaultOf(k.key), k.doc)
 	}
+	cmd.Flags().BoolVar(&f.freePorts, freePortsFlag[2:], false, "take free ports, but for those that are set")
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "key=value of broker.conf; may be repeated")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "log warnings and errors only")
 	cmd.Flags().StringVar(&f.logFormat, "log-format", "text", "text or json")
@@ -98,7 +105,8 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx = f.supervise.follow(ctx, cmd.InOrStdin())
-	p.withoutNameServer = p.withoutNameServer || cfg.NamesrvListenPort == 0 && !p.withoutBroker
+	none := cfg.NamesrvListenPort == 0 && cfg.Source("namesrvListenPort") != freePortsFlag
+	p.withoutNameServer = p.withoutNameServer || none && !p.withoutBroker
 	instance, err := wheelmq.Start(ctx, wheelmq.Config{
 		Config: cfg, WithoutBroker: p.withoutBroker, WithoutNameServer: p.withoutNameServer, Log: log,
 		EventLoops: eventLoops(), Test: test,
@@ -181,6 +189,13 @@ func newLogger(f *flags, out io.Writer) (*logrus.Logger, error) {
 // configure puts the configuration together: defaults, then the file, then flags, then --set.
 func configure(cmd *cobra.Command, f *flags) (cfg *config.Config, warnings []string, err error) {
 	cfg = config.Default()
+	if f.freePorts {
+		for _, key := range portKeys {
+			if _, err := cfg.SetFrom(freePortsFlag, key, "0"); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
 	if f.file != "" {
 		if warnings, err = cfg.Load(f.file); err != nil {
 			return nil, nil, err

@@ -26,7 +26,7 @@ func TestReadyFile_HoldsTheAddressesWhileTheServerRuns(t *testing.T) {
 	if err := os.WriteFile(path, []byte("of an earlier process"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := startServer(t, free("--namesrv-port", freePort(t), "--memory", "--ready-file", path)...)
+	s := startServer(t, "serve", "--free-ports", "--bind", "127.0.0.1", "--memory", "--ready-file", path)
 	want := readyNotice{NameServer: s.ready.NameServer, Broker: s.ready.Broker, HTTP: s.ready.HTTP, PID: s.cmd.Process.Pid, Version: "dev"}
 	if got := readNotice(t, path); got != want || got.NameServer == "" || got.Broker == "" || got.HTTP == "" {
 		t.Errorf("the file says %+v, want %+v", got, want)
