@@ -18,6 +18,7 @@ import (
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/namesrv"
 	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/remoting/exchangelog"
 	"github.com/wheelmq/wheelmq/server"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -33,7 +34,8 @@ type life struct {
 	log         logrus.FieldLogger
 	memory      *region.Memory // holds the store; nil: the directory
 	differences *difference.Set
-	faults      *fault.Rules // nil: a server like any other
+	faults      *fault.Rules // nil: a server like any other, as exchanges
+	exchanges   *exchangelog.Log
 	health      *health.Registry
 	metrics     *prometheus.Registry
 
@@ -88,11 +90,11 @@ func (l *life) close(ctx context.Context) error {
 }
 
 // before are the steps before the handlers of clients' requests.
-func (l *life) before() []remoting.Around {
+func (l *life) before(server string) []remoting.Around {
 	if l.faults == nil {
 		return nil
 	}
-	return []remoting.Around{l.faults.Before}
+	return []remoting.Around{l.exchanges.Before(server), l.faults.Before}
 }
 
 // cut breaks every connection off; nothing is answered any more.
@@ -118,7 +120,7 @@ func (l *life) startNameServer() error {
 		return err
 	}
 	ns.SetTopicEnsurer(func(topic string) bool { return l.broker != nil && l.broker.EnsureRetryTopic(topic) })
-	router := remoting.NewRouter(ns.Routes(), remoting.RouterOptions{Before: l.before(), Log: l.log})
+	router := remoting.NewRouter(ns.Routes(), remoting.RouterOptions{Before: l.before("namesrv"), Log: l.log})
 	s, err := server.New(server.Options{
 		Name: "namesrv", Addr: hostPort(l.cfg.BindAddress, int(l.ports.namesrv)), Router: router, OnClose: ns.ConnClosed,
 		NumEventLoop: 1, Log: l.log, Metrics: prometheus.WrapRegistererWith(prometheus.Labels{"port": "namesrv"}, l.metrics),

@@ -41,7 +41,7 @@ func (l *life) startBroker() error {
 // openBroker opens the broker with the clock of its messages, which runs when it returns.
 func (l *life) openBroker() (*broker.Broker, error) {
 	opts := broker.Options{
-		Config: l.cfg.Config, Memory: l.memory, StoreHost: l.storeHost, Wire: clock.Real{}, Before: l.before(), Log: l.log,
+		Config: l.cfg.Config, Memory: l.memory, StoreHost: l.storeHost, Wire: clock.Real{}, Before: l.before("broker"), Log: l.log,
 		Metrics: l.metrics, Health: l.health, Differences: l.differences,
 	}
 	if l.cfg.Test != nil && l.cfg.Test.VirtualClock {

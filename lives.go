@@ -31,7 +31,7 @@ func (i *Instance) leave(why error) *life {
 // begin starts a life on the store there is.
 func (i *Instance) begin() error {
 	i.mu.RLock()
-	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults}
+	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults, exchanges: i.exchanges}
 	i.mu.RUnlock()
 	if err := l.begin(); err != nil {
 		err = errors.Join(err, l.close(context.Background()))
@@ -110,6 +110,7 @@ func (i *Instance) Reset(ctx context.Context) error {
 		err := l.close(ctx)
 		i.differences.Reset()
 		i.faults.Clear()
+		i.exchanges.Clear()
 		i.setMemory(region.NewMappedMemory())
 		return err
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/fault"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/remoting/exchangelog"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
@@ -47,7 +48,8 @@ type Instance struct {
 	differences *difference.Set
 	console     *console.Console
 	control     *control.Control
-	faults      *fault.Rules // nil: a server like any other
+	faults      *fault.Rules // nil: a server like any other, as exchanges
+	exchanges   *exchangelog.Log
 	ports       ports
 
 	turn sync.Mutex // held while one life ends and the next begins
@@ -81,11 +83,12 @@ func Start(ctx context.Context, cfg Config) (*Instance, error) {
 	i := &Instance{cfg: cfg, log: cfg.Log, differences: differences}
 	if cfg.Test != nil {
 		i.faults = fault.New(fault.Options{Wire: clock.Real{}, Log: cfg.Log})
+		i.exchanges = exchangelog.New(exchangelog.Options{Wire: clock.Real{}})
 		if cfg.Test.Memory {
 			i.memory = region.NewMappedMemory()
 		}
 	}
-	i.control = control.New(control.Options{Server: controlled{i}, Differences: differences, Faults: i.faults})
+	i.control = control.New(control.Options{Server: controlled{i}, Differences: differences, Faults: i.faults, Exchanges: i.exchanges})
 	if err := i.start(); err != nil {
 		return nil, errors.Join(err, i.Close(context.WithoutCancel(ctx)))
 	}

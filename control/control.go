@@ -7,6 +7,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/fault"
+	"github.com/wheelmq/wheelmq/remoting/exchangelog"
 )
 
 // Server is the running server: its broker, and its ends and beginnings.
@@ -26,6 +27,7 @@ type Options struct {
 	Server      Server
 	Differences *difference.Set
 	Faults      *fault.Rules // nil: a server that is not for tests
+	Exchanges   *exchangelog.Log
 }
 
 // Control is the tests' hold on one server; it stays over the server's restarts. Its methods

@@ -7,6 +7,18 @@ import (
 	"text/tabwriter"
 )
 
+// Exchanges are the last requests of clients and their answers, oldest first.
+func (c *Control) Exchanges() []Exchange {
+	if c.opts.Exchanges == nil {
+		return nil
+	}
+	list := []Exchange{}
+	for _, x := range c.opts.Exchanges.Last() {
+		list = append(list, Exchange(x))
+	}
+	return list
+}
+
 // ExchangeTable is exchanges as text, one a line in aligned columns: when, who, what, about
 // which topic, group, queue and offset, the result, and how many ms it took.
 func ExchangeTable(list []Exchange) string {

@@ -63,6 +63,7 @@ func (mq *Broker) create(ctx context.Context) error {
 func (mq *Broker) finish() {
 	mq.t.Helper()
 	differences := mq.Differences()
+	exchanges := control.ExchangeTable(mq.Exchanges())
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	if err := mq.instance.Close(ctx); err != nil {
@@ -72,6 +73,7 @@ func (mq *Broker) finish() {
 		mq.t.Logf("wheelmqtest: the test relied on what RocketMQ 5.5.0 does not do:\n%s", differenceTable(differences))
 	}
 	if mq.t.Failed() {
+		mq.t.Logf("wheelmqtest: the last exchanges:\n%s", exchanges)
 		mq.t.Logf("wheelmqtest: the server's log:\n%s", mq.logs.String())
 	}
 }

@@ -111,6 +111,10 @@ func (mq *Broker) await(timeout time.Duration, holds func() (bool, string)) {
 	}
 }
 
+// Exchanges are the last requests of clients and their answers, oldest first; what clients say
+// over and over is one row. A test that fails shows them.
+func (mq *Broker) Exchanges() []Exchange { return mq.Control().Exchanges() }
+
 // Pending are the messages that wait for their time, in due order.
 func (mq *Broker) Pending() []Pending {
 	mq.t.Helper()
