@@ -104,6 +104,7 @@ func (i *Instance) start() error {
 	}
 	c := console.New(console.Options{
 		Addr: hostPort(i.cfg.BindAddress, i.cfg.HTTPPort), Health: reporter{i}, Metrics: prometheus.GathererFunc(i.gather), Log: i.log,
+		Handlers: i.handlers(),
 	})
 	if err := c.Start(); err != nil {
 		return err
@@ -167,12 +168,13 @@ func (i *Instance) Control() *control.Control { return i.control }
 
 // Close stops everything. What was acknowledged is on disk when it returns.
 func (i *Instance) Close(ctx context.Context) error {
-	i.turn.Lock()
-	defer i.turn.Unlock()
 	var all []error
+	// Before the turn: a request under way may wait for it.
 	if i.console != nil {
 		all = append(all, i.console.Close(ctx))
 	}
+	i.turn.Lock()
+	defer i.turn.Unlock()
 	if l := i.leave(errors.New("closed")); l != nil {
 		all = append(all, l.close(ctx))
 	}
