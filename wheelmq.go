@@ -163,6 +163,17 @@ func (i *Instance) Health() health.Report {
 // Differences are what clients relied on that the real broker lacks, by name, with counts.
 func (i *Instance) Differences() map[string]int64 { return i.differences.Used() }
 
+// logDifferences tells a test's log what it must not rely on in production.
+func (i *Instance) logDifferences() {
+	if i.cfg.Test == nil {
+		return
+	}
+	for _, d := range i.control.Differences() {
+		i.log.WithFields(logrus.Fields{"difference": d.Name, "count": d.Count, "rocketmq": d.Real, "wheelmq": d.Ours}).
+			Info("clients relied on what RocketMQ 5.5.0 does not do")
+	}
+}
+
 // Control is what tests do with the instance beside what clients do.
 func (i *Instance) Control() *control.Control { return i.control }
 
@@ -175,6 +186,7 @@ func (i *Instance) Close(ctx context.Context) error {
 	}
 	i.turn.Lock()
 	defer i.turn.Unlock()
+	i.logDifferences()
 	if l := i.leave(errors.New("closed")); l != nil {
 		all = append(all, l.close(ctx))
 	}
