@@ -113,9 +113,13 @@ func (l *life) tree() region.FS {
 }
 
 func (l *life) startNameServer() error {
-	ns := namesrv.New(namesrv.Options{
+	opts := namesrv.Options{
 		Wire: clock.Real{}, Log: l.log.WithField("part", "namesrv"), Differences: l.differences, Health: l.health, Metrics: l.metrics,
-	})
+	}
+	if l.faults != nil {
+		opts.Missing = l.faults.BrokerMissing
+	}
+	ns := namesrv.New(opts)
 	if err := ns.OpenKVConfig(l.tree(), "namesrv/kvConfig.json"); err != nil {
 		return err
 	}

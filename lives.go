@@ -9,6 +9,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/control"
+	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
@@ -58,7 +59,14 @@ func (i *Instance) replace(why string, end func(*life) error) error {
 
 // Restart stops the server as SIGTERM would and starts it again on the same ports and store.
 func (i *Instance) Restart(ctx context.Context) error {
-	return i.replace("restarting", func(l *life) error { return l.close(ctx) })
+	return i.replace("restarting", func(l *life) error {
+		err := l.close(ctx)
+		if i.faults != nil && errors.Is(err, store.ErrBroken) {
+			i.log.WithError(err).Warn("what was stopped had broken down")
+			return nil
+		}
+		return err
+	})
 }
 
 // Kill takes the power away and starts the server again on the same ports: connections break

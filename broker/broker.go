@@ -23,6 +23,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/fault"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -41,6 +42,7 @@ type Options struct {
 	Metrics     prometheus.Registerer
 	Health      *health.Registry
 	Differences *difference.Set
+	Faults      *fault.Rules // nil: a broker that nobody breaks on purpose
 	// ExpireFiles lets log files go when they are expired under a virtual clock too, where
 	// otherwise nothing goes but on request.
 	ExpireFiles bool
@@ -96,7 +98,7 @@ func (b *Broker) openStore() (err error) {
 		return err
 	}
 	keep.Keep = b.virtual != nil && !b.opts.ExpireFiles
-	b.store, err = store.Open(store.Options{
+	b.store, err = store.Open(b.breakable(store.Options{
 		Dir: c.StorePathRootDir, Memory: b.opts.Memory, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
 		SyncFlush: c.FlushDiskType == "SYNC_FLUSH", FlushIntervalMs: c.FlushIntervalCommitLog, StoreHost: b.opts.StoreHost,
@@ -105,7 +107,7 @@ func (b *Broker) openStore() (err error) {
 		FlushThoroughMs: c.FlushCommitLogThoroughInterval, SyncFlushTimeoutMs: c.SyncFlushTimeout,
 		Retention: keep, Pin: b.oldestPending, Wire: b.opts.Wire, Virtual: b.virtual != nil,
 		Clock: b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
-	})
+	}))
 	return err
 }
 
@@ -194,7 +196,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
 		SaveMs: c.FlushDelayOffsetInterval, Window: window, ResendsToBlocked: int(c.ScheduleAsyncDeliverMaxResendNum2Blocked),
 		Park: b.park, Topics: b.topics, Config: tables, Wheel: o.Log.WithField("part", "schedule"),
-		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, InOrder: b.virtual != nil,
+		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, Stall: b.stall(), InOrder: b.virtual != nil,
 	})
 	return err
 }
@@ -258,6 +260,7 @@ func (b *Broker) Start() error {
 		s.Start()
 		b.closers = append(b.closers, s.Close)
 	}
+	b.obeyFaults()
 	return nil
 }
 

@@ -45,8 +45,9 @@ type Rule struct {
 	// DiskFull makes the store find no space: clients' records are refused, and nothing is
 	// deleted for it. Hits are the sends and send-backs that were refused.
 	DiskFull bool
-	// FsyncFails makes syncs of the store fail. After the first one the store accepts nothing
-	// until it is opened again, as after a real one. Hits are the syncs.
+	// FsyncFails makes syncs of the store fail. The first one makes the store refuse everything
+	// until it is opened again, as a real one does: Remove, then a restart, heals it. Hits are
+	// how often the store broke down.
 	FsyncFails bool
 	// BrokerMissing makes the name server answer as if the broker of this instance were not
 	// registered, about Topic or in all. Clients keep the routes that they have. Hits are answers.
@@ -138,7 +139,7 @@ func (r *Rule) checkState(a action) error {
 		return invalid("%s is a state of the server, not of requests: it takes no group", a)
 	case r.Topic != "" && a != brokerMissing:
 		return invalid("%s is a state of the server, not of requests: it takes no topic", a)
-	case (r.Skip != 0 || r.Count != 0) && (a == diskFull || a == schedulerStalled):
+	case (r.Skip != 0 || r.Count != 0) && a != brokerMissing:
 		return invalid("%s lasts until it is removed: it takes neither skip nor count", a)
 	}
 	return nil

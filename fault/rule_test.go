@@ -23,7 +23,7 @@ func TestRule_Check(t *testing.T) {
 		{fault.Rule{Delay: time.Second}, ""},
 		{fault.Rule{CloseConn: true}, ""},
 		{fault.Rule{BrokerMissing: true, Topic: "orders", Count: 1}, ""},
-		{fault.Rule{FsyncFails: true, Skip: 3, Count: 1}, ""},
+		{fault.Rule{FsyncFails: true, Skip: 3}, "neither skip nor count"},
 		{fault.Rule{}, "it has no action"},
 		{fault.Rule{Topic: "orders"}, "it has no action"},
 		{fault.Rule{DropReply: true, Delay: 1}, "it has the actions delayMs, dropReply"},

@@ -23,11 +23,12 @@ type Rules struct {
 	opts Options
 	list atomic.Pointer[[]*Fault] // those in force and spent, in the order of adding; never changed in place
 
+	changing sync.Mutex // one change at a time is told to the watchers; taken before mu
+
 	mu       sync.Mutex // guards what follows, and changes of list
-	next     int        // of the next ID
+	next     int        // of the last ID
 	watchers map[int]func()
 	watched  int
-	changing sync.Mutex // one change at a time is told to the watchers
 
 	held held
 }
@@ -124,8 +125,8 @@ func (r *Rules) remove(f *Fault) {
 	r.changed()
 }
 
-// Watch has fn called after every change, before Add or Remove returns, until stop is called.
-// fn must not add or remove rules.
+// Watch has fn called after every change, before Add or Remove returns, until stop is called,
+// which waits for a call that is under way. fn must not add or remove rules.
 func (r *Rules) Watch(fn func()) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,6 +134,8 @@ func (r *Rules) Watch(fn func()) (stop func()) {
 	n := r.watched
 	r.watchers[n] = fn
 	return func() {
+		r.changing.Lock()
+		defer r.changing.Unlock()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.watchers, n)

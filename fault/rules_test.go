@@ -313,9 +313,11 @@ func TestStates(t *testing.T) {
 	if r.rules.NoSync() != nil || r.rules.BrokerMissing("") || r.rules.Stalled() != "" {
 		t.Fatal("a fault without a rule")
 	}
-	sync := r.add(fault.Rule{FsyncFails: true, Skip: 1, Count: 1})
-	if first, second, third := r.rules.NoSync(), r.rules.NoSync(), r.rules.NoSync(); first != nil || second == nil || third != nil || sync.Hits() != 1 {
-		t.Errorf("%v, %v, %v", first, second, third)
+	sync := r.add(fault.Rule{FsyncFails: true})
+	err := r.rules.NoSync()
+	r.rules.Broken()
+	if err == nil || !strings.Contains(err.Error(), "fault rule f1") || sync.Hits() != 1 {
+		t.Errorf("%v, %d hits", err, sync.Hits())
 	}
 	missing := r.add(fault.Rule{BrokerMissing: true, Topic: "T"})
 	if r.rules.BrokerMissing("") || r.rules.BrokerMissing("U") || !r.rules.BrokerMissing("T") || missing.Hits() != 1 {

@@ -17,20 +17,21 @@ func (r *Rules) first(a action) *Fault {
 // NoSpace is why the store finds no space; nil: it may.
 func (r *Rules) NoSpace() error {
 	if f := r.first(diskFull); f != nil {
-		return fmt.Errorf("by fault rule %s", f.rule.ID)
+		return fmt.Errorf("(fault rule %s)", f.rule.ID)
 	}
 	return nil
 }
 
-// NoSync is why a sync of the store fails; nil: it goes on. It counts.
+// NoSync is why a sync of the store fails; nil: it goes on.
 func (r *Rules) NoSync() error {
-	for _, f := range *r.list.Load() {
-		if f.action == fsyncFails && f.take() {
-			return fmt.Errorf("input/output error by fault rule %s", f.rule.ID)
-		}
+	if f := r.first(fsyncFails); f != nil {
+		return fmt.Errorf("input/output error (fault rule %s)", f.rule.ID)
 	}
 	return nil
 }
+
+// Broken counts that the store has broken down.
+func (r *Rules) Broken() { r.takeFirst(fsyncFails) }
 
 // BrokerMissing tells whether an answer of the name server about a topic must leave out this
 // instance's broker; topic "" is an answer about no topic. It counts.
@@ -52,9 +53,11 @@ func (r *Rules) Stalled() string {
 }
 
 // Withheld counts that there was something due.
-func (r *Rules) Withheld() {
+func (r *Rules) Withheld() { r.takeFirst(schedulerStalled) }
+
+func (r *Rules) takeFirst(a action) {
 	for _, f := range *r.list.Load() {
-		if f.action == schedulerStalled && f.take() {
+		if f.action == a && f.take() {
 			return
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Server) memberGroup(ex *remoting.Exchange) error {
 	if err != nil {
 		return err
 	}
-	group := s.table.Group(name, s.advertise(ex.Conn))
+	group := s.table.Group(name, s.advertiseOf(ex.Conn, ""))
 	body := []byte(`{"brokerMemberGroup":{"brokerAddrs":`)
 	body = appendAddrs(body, group.BrokerAddrs, true)
 	body = append(body, `,"brokerName":`...)

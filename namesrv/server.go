@@ -28,8 +28,12 @@ type Options struct {
 	Differences *difference.Set
 	// Settings are values of name server keys, e.g. orderMessageEnable, listenPort.
 	Settings map[string]string
-	Health   *health.Registry      // may be nil
-	Metrics  prometheus.Registerer // may be nil
+	// Missing, when not nil, tells that the broker of this process must be left out of an answer
+	// about a topic, or with "" about the cluster, because a test wants it. It is asked at most
+	// once for an answer that would name the broker.
+	Missing func(topic string) bool
+	Health  *health.Registry      // may be nil
+	Metrics prometheus.Registerer // may be nil
 }
 
 // Server is the name server without its socket.
@@ -184,6 +188,25 @@ func (s *Server) Routes() []remoting.Route {
 	}
 }
 
+// advertiseOf is advertise for an answer about a topic, which a test may want without the broker
+// of this process; topic "" is the cluster.
+func (s *Server) advertiseOf(conn remoting.Conn, topic string) Advertise {
+	known := s.advertise(conn)
+	if s.opts.Missing == nil {
+		return known
+	}
+	asked, missing := false, false
+	return func(r *Registration) string {
+		if r.ConnID == 0 && !asked {
+			asked, missing = true, s.opts.Missing(topic)
+		}
+		if r.ConnID == 0 && missing {
+			return ""
+		}
+		return known(r)
+	}
+}
+
 // advertise returns the address of each broker as the asking client should use it.
 func (s *Server) advertise(conn remoting.Conn) Advertise {
 	return func(r *Registration) string {
@@ -271,9 +294,10 @@ func (s *Server) route(ex *remoting.Exchange) error {
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	route, ok := s.table.Route(req.Topic, s.advertise(ex.Conn))
+	advertise := s.advertiseOf(ex.Conn, req.Topic)
+	route, ok := s.table.Route(req.Topic, advertise)
 	if !ok && s.ensureRetry(req.Topic) {
-		route, ok = s.table.Route(req.Topic, s.advertise(ex.Conn))
+		route, ok = s.table.Route(req.Topic, advertise)
 	}
 	if !ok {
 		return remoting.Errorf(remoting.TopicNotExist,
@@ -298,7 +322,7 @@ func (s *Server) ensureRetry(topic string) bool {
 }
 
 func (s *Server) cluster(ex *remoting.Exchange) error {
-	return encode(ex, s.table.Cluster(s.advertise(ex.Conn)))
+	return encode(ex, s.table.Cluster(s.advertiseOf(ex.Conn, "")))
 }
 
 func (s *Server) topics(ex *remoting.Exchange) error {
@@ -317,7 +341,7 @@ func (s *Server) topicsByCluster(ex *remoting.Exchange) error {
 }
 
 func (s *Server) systemTopics(ex *remoting.Exchange) error {
-	return encode(ex, s.table.SystemNames(s.advertise(ex.Conn)))
+	return encode(ex, s.table.SystemNames(s.advertiseOf(ex.Conn, "")))
 }
 
 func (s *Server) deleteTopic(ex *remoting.Exchange) error {

@@ -238,7 +238,7 @@ func (t *Table) AddQueues(topic string, queues []remoting.QueueData) {
 	}
 }
 
-// Advertise maps the broker of this process to the address that a client should use.
+// Advertise maps a broker to the address that a client should use; "" leaves it out.
 type Advertise func(r *Registration) string
 
 // Route is the route of a topic; false when no living broker has it.
@@ -247,8 +247,8 @@ func (t *Table) Route(topic string, advertise Advertise) (remoting.TopicRouteDat
 	defer t.mu.RUnlock()
 	route := remoting.TopicRouteData{FilterServerTable: map[string][]string{}, BrokerDatas: []remoting.BrokerData{}}
 	for _, name := range slices.Sorted(maps.Keys(t.topics[topic])) {
-		route.QueueDatas = append(route.QueueDatas, t.topics[topic][name])
 		if data, ok := t.brokerData(name, advertise); ok {
+			route.QueueDatas = append(route.QueueDatas, t.topics[topic][name])
 			route.BrokerDatas = append(route.BrokerDatas, data)
 		}
 	}
@@ -258,7 +258,11 @@ func (t *Table) Route(topic string, advertise Advertise) (remoting.TopicRouteDat
 func (t *Table) brokerData(name string, advertise Advertise) (remoting.BrokerData, bool) {
 	data := remoting.BrokerData{BrokerName: name, BrokerAddrs: make(map[int64]string)}
 	for id, b := range t.brokers[name] {
-		data.BrokerAddrs[id] = advertise(&b.Registration)
+		addr := advertise(&b.Registration)
+		if addr == "" {
+			continue
+		}
+		data.BrokerAddrs[id] = addr
 		data.Cluster, data.EnableActingMaster, data.ZoneName = b.ClusterName, b.EnableActingMaster, b.ZoneName
 	}
 	return data, len(data.BrokerAddrs) > 0

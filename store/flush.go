@@ -133,11 +133,18 @@ func (s *Store) Flush() error {
 	return nil
 }
 
+// ErrBroken is wrapped by everything that a store refuses after a flush has failed, until it is
+// opened again.
+var ErrBroken = errors.New("not writable since a flush failed")
+
 // breakDown stops accepting records: after a failed sync nobody knows what is on disk.
 func (s *Store) breakDown(err error) {
-	wrapped := fmt.Errorf("store: not writable since a flush failed: %w", err)
+	wrapped := fmt.Errorf("store: %w: %w", ErrBroken, err)
 	if s.broken.CompareAndSwap(nil, &wrapped) {
 		s.opts.Log.WithError(err).Error("a flush failed: the store accepts nothing more")
+		if s.opts.OnBroken != nil {
+			s.opts.OnBroken(wrapped)
+		}
 	}
 }
 

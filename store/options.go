@@ -31,6 +31,9 @@ type Options struct {
 	Memory *region.Memory
 	// FS replaces both: a directory tree of the caller's, which nobody locks.
 	FS region.FS
+	// Wrap, when not nil, is put around whichever of the three it is: a test's faults. What it
+	// wraps is locked as without it.
+	Wrap func(region.FS) region.FS
 
 	CommitLogFileSize    int // mappedFileSizeCommitLog, bytes
 	ConsumeQueueFileSize int // mappedFileSizeConsumeQueue, bytes; a multiple of 20
@@ -65,6 +68,9 @@ type Options struct {
 	// OnArrival is called after a record became readable, on the putting goroutine and
 	// outside of the store's locks. It must be quick.
 	OnArrival func(Arrival)
+	// OnBroken is called once a failed flush has made the store refuse every record. nil: nobody
+	// is told.
+	OnBroken func(error)
 	Log       logrus.FieldLogger
 }
 

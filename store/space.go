@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/sirupsen/logrus"
 
@@ -46,9 +47,22 @@ func (s *Store) noSpace(err error) {
 	}
 }
 
+// CheckSpace looks at the disk now, rather than at the next interval. It needs a store that was
+// started.
+func (s *Store) CheckSpace() {
+	if s.closing() {
+		return
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { s.afterFault(recover()) }()
+	s.checkSpace()
+}
+
 // checkSpace takes back what is missing of spare and reserve, and refuses or accepts clients'
 // records by what it finds.
 func (s *Store) checkSpace() {
+	s.spaceMu.Lock()
+	defer s.spaceMu.Unlock()
 	err := s.log.makeSpare()
 	if err == nil {
 		err = s.reserve.fill()
@@ -62,6 +76,10 @@ func (s *Store) checkSpace() {
 		return
 	}
 	space, err := s.fs.Space()
+	if errors.Is(err, region.ErrNoSpace) {
+		s.noSpace(err)
+		return
+	}
 	if err != nil {
 		s.opts.Log.WithError(err).Warn("the disk's free space cannot be told")
 		s.clearFull()

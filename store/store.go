@@ -46,6 +46,7 @@ type Store struct {
 	pinned  atomic.Pointer[Pin]    // what keeps the oldest log file beyond its time, or nil
 	manual  atomic.Bool            // DeleteExpired was called
 	reserve *reserve
+	spaceMu sync.Mutex    // serializes looks at the disk
 	clean   chan struct{} // the disk is to be looked at
 
 	puts    atomic.Int64
@@ -94,6 +95,9 @@ func Open(opts Options) (*Store, error) {
 			return nil, err
 		}
 		s.lock = lock
+	}
+	if opts.Wrap != nil {
+		s.fs = opts.Wrap(s.fs)
 	}
 	if err := s.openSafely(); err != nil {
 		s.closeFiles()

@@ -21,6 +21,9 @@ type worker struct {
 	rec   message.Record
 	props []byte
 	idle  []*flight // to be used again
+	stall string    // why this pass delivers nothing, or ""
+	// withheld: this pass has told Stall that something was due.
+	withheld bool
 
 	source sourceText
 }

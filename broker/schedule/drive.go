@@ -87,6 +87,9 @@ func (s *Service) flying() bool {
 
 // pass looks at every level and returns when to look again.
 func (w *worker) pass(now int64) (next int64) {
+	if w.s.opts.Stall != nil {
+		w.checkStall()
+	}
 	if w.s.opts.InOrder {
 		return w.inOrder(now)
 	}

@@ -70,6 +70,9 @@ func (w *worker) look(l *level, now int64) (q *store.ConsumeQueue, next int64) {
 	if err := w.scan(l, q, scanBatches); err != nil {
 		return nil, w.refused(l, now, err)
 	}
+	if w.stall != "" {
+		return nil, w.withhold(l, q, now)
+	}
 	return q, never
 }
 

@@ -22,15 +22,17 @@ func (s *Service) register() error {
 	if s.opts.Metrics == nil {
 		return nil
 	}
-	status := 0.0
-	if s.opts.Enabled {
-		status = 1
+	status := func() float64 {
+		if s.opts.Enabled && s.stalled() == "" {
+			return 1
+		}
+		return 0
 	}
 	collectors := []prometheus.Collector{
 		late,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "rocketmq_schedule_service_status", Help: "1 while delayed messages are delivered.",
-		}, func() float64 { return status }),
+		}, status),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "rocketmq_delay_delivered_total", Help: "Delayed messages delivered or parked.",
 		}, func() float64 { return float64(s.delivered.Load()) }),

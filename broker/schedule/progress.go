@@ -100,6 +100,9 @@ func (s *Service) check() health.Result {
 	if !s.opts.Enabled {
 		return degraded("scheduleMessageEnable is false: delayed messages are refused and retries wait")
 	}
+	if why := s.stalled(); why != "" {
+		return health.Result{State: health.Down, Reason: "due messages are withheld " + why + ": they are delivered when it is removed"}
+	}
 	if n := s.unreadable.Load(); n > 0 {
 		return degraded("%d pending delayed messages could not be read", n)
 	}

@@ -73,6 +73,7 @@ type lab struct {
 	sync     bool              // SYNC_FLUSH
 	window   int
 	inOrder  bool
+	stall    schedule.Stall
 }
 
 func newLab(t testing.TB) *lab {
@@ -119,7 +120,7 @@ func (l *lab) open() {
 	l.service, err = schedule.New(schedule.Options{
 		Levels: levels, Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),
 		Park: l.theParker(log, differences), Topics: l, Config: persist.At(l.dir + "/config"), SaveMs: 5, Window: l.window,
-		Wheel: log, Health: l.health, Differences: differences, InOrder: l.inOrder,
+		Wheel: log, Health: l.health, Differences: differences, InOrder: l.inOrder, Stall: l.stall,
 	})
 	if err != nil {
 		l.t.Fatal(err)

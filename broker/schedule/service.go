@@ -70,6 +70,7 @@ type Options struct {
 	Wheel            logrus.FieldLogger
 	Metrics          prometheus.Registerer // may be nil
 	Health           *health.Registry      // may be nil
+	Stall            Stall                 // may be nil
 	// Differences counts the batches that were delivered on time; may be nil.
 	Differences *difference.Set
 	// InOrder delivers across all levels in the order of due instants; what is due at the same
