@@ -76,6 +76,9 @@ func (i *Instance) Kill(ctx context.Context) error {
 	return i.replace("killed", func(l *life) error {
 		l.cut()
 		if i.memory == nil {
+			if l.broker != nil {
+				l.broker.Kill()
+			}
 			return l.close(ctx)
 		}
 		left := i.memory.Crash()

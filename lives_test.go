@@ -3,6 +3,8 @@ package wheelmq_test
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -16,6 +18,11 @@ import (
 // inMemory starts an instance whose store is in memory.
 func inMemory(t *testing.T, set ...string) *wheelmq.Instance {
 	t.Helper()
+	return startTest(t, &wheelmq.TestConfig{Memory: true}, set...)
+}
+
+func startTest(t *testing.T, test *wheelmq.TestConfig, set ...string) *wheelmq.Instance {
+	t.Helper()
 	cfg := config.Default()
 	cfg.ListenPort, cfg.NamesrvListenPort, cfg.HTTPPort, cfg.BindAddress = 0, 0, 0, "127.0.0.1"
 	for _, assignment := range set {
@@ -25,7 +32,7 @@ func inMemory(t *testing.T, set ...string) *wheelmq.Instance {
 	}
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	i, err := wheelmq.Start(context.Background(), wheelmq.Config{Config: cfg, Log: log, Test: &wheelmq.TestConfig{Memory: true}})
+	i, err := wheelmq.Start(context.Background(), wheelmq.Config{Config: cfg, Log: log, Test: test})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,4 +121,38 @@ func TestInMemory_KillLosesWhatWasNotDurable(t *testing.T) {
 	if got := stored(t, i); got != 1 {
 		t.Errorf("%d messages after a kill, want the one that was durable", got)
 	}
+}
+
+// TestOnDisk_KillIsNoCleanEnd looks at what a clean end would have saved.
+func TestOnDisk_KillIsNoCleanEnd(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	i := startTest(t, &wheelmq.TestConfig{}, "storePathRootDir="+dir)
+	sendTo(t, i, "1")
+	commit := map[string]string{"consumerGroup": "G", "topic": "T", "queueId": "0", "commitOffset": "1"}
+	if err := i.Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(t, i); got != 1 {
+		t.Errorf("%d messages after a kill, want 1: the machine kept it", got)
+	}
+	if err := i.Control().CreateGroup(ctx, "G", 1); err != nil {
+		t.Fatal(err)
+	}
+	// An offset is saved half a second later by itself, which a slow machine may need for the kill.
+	for range 5 {
+		if reply := call(t, i.BrokerAddr(), remoting.UpdateConsumerOffset, commit, ""); reply.Code != remoting.Success {
+			t.Fatalf("commit: %d %s", reply.Code, reply.Remark)
+		}
+		if err := i.Kill(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "config", "consumerOffset.json")); err != nil {
+			return
+		}
+		if err := os.Remove(filepath.Join(dir, "config", "consumerOffset.json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("a killed server saved the offset that was committed just before")
 }

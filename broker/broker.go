@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
@@ -69,6 +70,8 @@ type Broker struct {
 	router   *remoting.Router
 	own      *remoting.Router // for calls of this process
 
+	tree    *region.Killable // nil but for tests
+	killed  atomic.Bool
 	closers []func() error // in the order of starting
 }
 
@@ -122,7 +125,7 @@ func (b *Broker) tables() persist.Dir {
 	if b.opts.Memory != nil {
 		return persist.In(b.opts.Memory, "config")
 	}
-	return persist.At(filepath.Join(b.opts.Config.StorePathRootDir, "config"))
+	return mortal{persist.At(filepath.Join(b.opts.Config.StorePathRootDir, "config")), b}
 }
 
 func (b *Broker) assemble() (err error) {

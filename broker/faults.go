@@ -9,7 +9,7 @@ import (
 // breakable puts a store under the fault rules there are.
 func (b *Broker) breakable(opts store.Options) store.Options {
 	if faults := b.opts.Faults; faults != nil {
-		opts.Wrap = func(fs region.FS) region.FS { return region.NewFaulty(fs, faults) }
+		opts.Wrap = func(fs region.FS) region.FS { return b.killable(region.NewFaulty(fs, faults)) }
 		opts.OnBroken = func(error) { faults.Broken() }
 	}
 	return opts

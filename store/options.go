@@ -71,7 +71,7 @@ type Options struct {
 	// OnBroken is called once a failed flush has made the store refuse every record. nil: nobody
 	// is told.
 	OnBroken func(error)
-	Log       logrus.FieldLogger
+	Log      logrus.FieldLogger
 }
 
 func (o *Options) setDefaults() error {
