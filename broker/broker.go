@@ -12,6 +12,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/lock"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/offset"
@@ -21,6 +22,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/broker/virtualtime"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
@@ -47,6 +49,9 @@ type Options struct {
 	// ExpireFiles lets log files go when they are expired under a virtual clock too, where
 	// otherwise nothing goes but on request.
 	ExpireFiles bool
+	// TrackInFlight lets InFlight know what consumers have not finished with. With a virtual clock
+	// it does in any case.
+	TrackInFlight bool
 }
 
 // Broker is one broker without its sockets.
@@ -67,6 +72,8 @@ type Broker struct {
 	appender *appender.Appender
 	park     *park.Service
 	schedule *schedule.Service
+	inFlight *inflight.Tracker   // may be nil
+	time     *virtualtime.Engine // nil with a real clock
 	router   *remoting.Router
 	own      *remoting.Router // for calls of this process
 
@@ -118,6 +125,7 @@ func (b *Broker) openStore() (err error) {
 func (b *Broker) arrived(a store.Arrival) {
 	b.polls.Arrived(a)
 	b.schedule.Arrived(a)
+	b.mayBeDue(a)
 }
 
 // tables is where the services keep theirs.
@@ -174,6 +182,7 @@ func (b *Broker) assemble() (err error) {
 	if err := b.registerStoreMetrics(o.Metrics); err != nil {
 		return err
 	}
+	b.assembleInFlight()
 	routes := b.routes()
 	b.router = remoting.NewRouter(routes, remoting.RouterOptions{Before: o.Before, Log: o.Log})
 	b.own = remoting.NewRouter(routes, remoting.RouterOptions{Log: o.Log})
@@ -234,6 +243,9 @@ func (b *Broker) Topics() *topic.Table { return b.topics }
 func (b *Broker) ConnClosed(conn remoting.Conn) {
 	b.polls.ConnClosed(conn.ID())
 	b.clients.ConnClosed(conn)
+	if b.inFlight != nil {
+		b.inFlight.ConnClosed(conn.ID())
+	}
 }
 
 // EnsureRetryTopic creates the retry topic of a group at the first query for its route, so
@@ -264,6 +276,7 @@ func (b *Broker) Start() error {
 		b.closers = append(b.closers, s.Close)
 	}
 	b.obeyFaults()
+	b.startTime()
 	return nil
 }
 

@@ -21,10 +21,11 @@ func (b *Broker) routes() []remoting.Route {
 		}).Routes(),
 		(&processor.SendBack{
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
+			InFlight: b.inFlight,
 		}).Routes(),
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
-			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, Readable: readable, BrokerName: c.BrokerName,
+			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Readable: readable, BrokerName: c.BrokerName,
 			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
 			Limits: processor.PullLimits{
 				HotBytes:   hotBytes(),
@@ -51,10 +52,10 @@ func (b *Broker) routes() []remoting.Route {
 			Delays: b.delays, Unflushed: b.unflushed, Config: b.configText,
 		}).Routes(),
 		(&processor.TopicAdmin{
-			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.offsets, b.stats}, Differences: o.Differences,
+			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
 		}).Routes(),
 		(&processor.GroupAdmin{
-			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats}, Offsets: b.offsets,
+			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.inFlight}, Offsets: b.offsets,
 		}).Routes(),
 		processor.Refused(),
 	}

@@ -48,6 +48,11 @@ func (s *Server) Call(ctx context.Context, c remoting.Conn, code int32, ext *rem
 	}
 }
 
+// Call is Server.Call for whoever has the connection.
+func (c *conn) Call(ctx context.Context, code int32, ext *remoting.ExtWriter, body []byte) (*remoting.Command, error) {
+	return c.server.Call(ctx, c, code, ext, body)
+}
+
 // Notify sends a request that wants no answer, e.g. NOTIFY_CONSUMER_IDS_CHANGED.
 func (s *Server) Notify(c remoting.Conn, code int32, ext *remoting.ExtWriter, body []byte) error {
 	return c.Send(remoting.AppendRequest(nil, code, s.calls.opaque.Add(1), remoting.FlagOneway, ext, body))

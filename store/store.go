@@ -274,6 +274,10 @@ func (s *Store) LastTimestamp() int64 {
 	return s.lastStamp
 }
 
+// Published is the log offset below which everything is readable, bytes: under SYNC_FLUSH what is
+// behind it is not durable yet.
+func (s *Store) Published() int64 { return s.published.Load() }
+
 // FlushedOffset is the log offset below which everything is durable, bytes.
 func (s *Store) FlushedOffset() int64 { return s.log.flushed.Load() }
 

@@ -106,6 +106,37 @@ func (s *Service) Waiting() int { return int(s.parked.Load()) }
 // Full tells that no more requests should be held.
 func (s *Service) Full() bool { return s.Waiting() >= s.opts.MaxWaiters }
 
+// Held lists who waits for a queue.
+func (s *Service) Held(topic string, queueID int32) (list []Held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if queue := s.queues[bucketKey{topic, queueID}]; queue != nil {
+		for w := queue.head; w != nil; w = w.queueNext {
+			list = append(list, Held{ConnID: w.ConnID, Group: w.Group, Offset: w.Offset})
+		}
+	}
+	return list
+}
+
+// Nudge answers the pulls of a group that wait for a queue, as if their time was up, and returns
+// how many there were.
+func (s *Service) Nudge(topic string, queueID int32, group string) (nudged int) {
+	s.mu.Lock()
+	if queue := s.queues[bucketKey{topic, queueID}]; queue != nil {
+		for w := queue.head; w != nil; {
+			next := w.queueNext
+			if w.Group == group {
+				s.release(w, Nudged)
+				nudged++
+			}
+			w = next
+		}
+	}
+	s.mu.Unlock()
+	s.wake.Broadcast()
+	return nudged
+}
+
 // Park holds a waiter. The caller must look at the queue again afterwards and call
 // Resume when it is no longer empty: a record may have arrived before the waiter stood
 // in its list.

@@ -10,6 +10,7 @@ const (
 	Arrived  Reason = iota // a record its filter wants came to its queue, or Resume was asked for
 	TimedOut               // its deadline is reached
 	Gone                   // its connection is closed: there is no one to answer
+	Nudged                 // somebody wants to hear of its client, which asks again at once
 )
 
 // Resumer runs the held request again, once, on a goroutine of the service.
@@ -26,6 +27,7 @@ type Waiter struct {
 	Filter   *filter.Filter // nil wants everything
 	Deadline int64          // ms of the wire clock
 	ConnID   uint64
+	Group    string // the consumer group that asks
 	Resumer  Resumer
 
 	state     state
@@ -44,6 +46,13 @@ const (
 	parked
 	ready // on its way, or back
 )
+
+// Held is a parked waiter as others see it.
+type Held struct {
+	ConnID uint64
+	Group  string
+	Offset int64
+}
 
 func (w *Waiter) wants(offset, tagsCode int64) bool {
 	return offset >= w.Offset && (w.Filter == nil || w.Filter.Match(tagsCode))

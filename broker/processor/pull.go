@@ -7,6 +7,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
@@ -64,6 +65,7 @@ type PullOptions struct {
 	Wire        clock.Clock
 	Differences *difference.Set
 	Log         logrus.FieldLogger
+	InFlight    *inflight.Tracker // is told what is given out; may be nil
 
 	// Readable tells whether brokerPermission lets consumers read; nil is always.
 	Readable func() bool
@@ -111,6 +113,11 @@ type pullTarget struct {
 	maxNums  int32
 	filter   *filter.Filter
 	counters *stats.Group
+	connID   uint64
+}
+
+func (t *pullTarget) place() inflight.Place {
+	return inflight.Place{Group: t.group.GroupName, Topic: t.topic.TopicName, QueueID: t.queueID}
 }
 
 func (p *Pull) pull(ex *remoting.Exchange) error {
@@ -125,6 +132,9 @@ func (p *Pull) pull(ex *remoting.Exchange) error {
 	}
 	if req.SysFlag&pullCommitOffset != 0 {
 		p.opts.Offsets.Commit(req.ConsumerGroup, req.Topic, req.QueueID, req.CommitOffset)
+	}
+	if p.opts.InFlight != nil {
+		p.opts.InFlight.Asked(target.place(), target.connID, target.offset)
 	}
 	queue := p.opts.Store.Queue(req.Topic, req.QueueID)
 	if p.cold(queue, target.offset) && !p.opts.Polls.Full() {
@@ -144,7 +154,7 @@ func (p *Pull) pull(ex *remoting.Exchange) error {
 const toolsGroup = "TOOLS_CONSUMER"
 
 func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (pullTarget, error) {
-	target := pullTarget{queueID: req.QueueID, offset: req.QueueOffset, maxNums: req.MaxMsgNums}
+	target := pullTarget{queueID: req.QueueID, offset: req.QueueOffset, maxNums: req.MaxMsgNums, connID: ex.Conn.ID()}
 	if p.opts.Readable != nil && !p.opts.Readable() {
 		return target, forbid(ex, forbiddenBroker, "the broker[%s] pulling message is forbidden", p.opts.BrokerName)
 	}

@@ -19,7 +19,7 @@ func (p *Pull) hold(ex *remoting.Exchange, target pullTarget, deadline int64) *l
 	h := &heldPull{pull: p, target: target, pending: ex.Defer()}
 	h.waiter = longpoll.Waiter{
 		Topic: target.topic.TopicName, QueueID: target.queueID, Offset: target.offset, Filter: target.filter,
-		Deadline: deadline, ConnID: ex.Conn.ID(), Resumer: h,
+		Deadline: deadline, ConnID: ex.Conn.ID(), Group: target.group.GroupName, Resumer: h,
 	}
 	return &h.waiter
 }

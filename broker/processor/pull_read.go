@@ -91,6 +91,9 @@ func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Re
 	head.Encode(&reply.Ext)
 	if got.code == remoting.Success {
 		t.counters.Got(int64(got.msgs), got.bytes)
+		if p.opts.InFlight != nil {
+			p.opts.InFlight.Given(t.place(), t.connID, t.offset, got.next, int64(got.msgs))
+		}
 	} else {
 		p.opts.Stats.Missed()
 	}

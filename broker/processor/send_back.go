@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -26,6 +27,7 @@ type SendBack struct {
 	Store     store.Log
 	Stats     *stats.Service
 	StoreHost netip.AddrPort
+	InFlight  *inflight.Tracker // is told what comes back; may be nil
 }
 
 // Routes returns the table rows.
@@ -65,6 +67,9 @@ func (s *SendBack) sendBack(ex *remoting.Exchange) error {
 		return err
 	}
 	s.Stats.GroupCounters([]byte(req.Group), v.Topic).SentBack()
+	if s.InFlight != nil {
+		s.InFlight.SentBack(group.GroupName)
+	}
 	return nil
 }
 

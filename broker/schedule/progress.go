@@ -30,6 +30,9 @@ func (s *Service) unblock(l *level) {
 	}
 }
 
+// Delivered is how many messages came due since the start: delivered, parked or lost.
+func (s *Service) Delivered() int64 { return s.delivered.Load() }
+
 // LevelOffset is a level's progress, units of its queue: all below Delivered are delivered.
 type LevelOffset struct{ Level, Delivered, Max int64 }
 

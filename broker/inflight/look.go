@@ -1,0 +1,103 @@
+package inflight
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/topic"
+)
+
+// Busy lists what consumers have not finished with, nothing when there is no such thing: every
+// group that is online and has its messages pushed (CONSUME_PASSIVELY) has finished with every
+// message that it subscribes to. Groups that pull when they like are not waited for, nor are
+// those that are switched off. A client of a group that broadcasts has finished when it holds
+// nothing; a Go client there, which is not asked, when it was given everything.
+func (t *Tracker) Busy(ctx context.Context) ([]Work, error) {
+	for asked := false; ; {
+		grown := t.opts.Store.MaxCommitLogOffset()
+		work := t.unfinished()
+		if len(work) == 0 {
+			// What is finished was looked at one after the other: a message that came meanwhile
+			// may have come to what was looked at first.
+			if t.opts.Store.MaxCommitLogOffset() == grown {
+				return nil, nil
+			}
+		} else if asked {
+			return work, nil
+		} else {
+			t.nudge(ctx, work)
+			t.ask(ctx, work)
+			asked = true
+		}
+		if err := ctx.Err(); err != nil {
+			return work, fmt.Errorf("inflight: %w", err)
+		}
+	}
+}
+
+// unfinished lists by what is known who is behind, without asking anybody.
+func (t *Tracker) unfinished() (work []Work) {
+	for _, name := range t.opts.Clients.Groups("") {
+		group := t.waitedFor(name)
+		if group == nil {
+			continue
+		}
+		for _, s := range group.Subscriptions() {
+			config := t.opts.Topics.Get([]byte(s.Topic))
+			if config == nil || config.Perm&topic.PermRead == 0 || s.Err != nil {
+				continue
+			}
+			for queueID := range config.ReadQueueNums {
+				work = t.behind(work, group, s, Place{name, s.Topic, queueID})
+			}
+		}
+	}
+	return work
+}
+
+// waitedFor is a group that is online and whose messages are pushed to it, or nil.
+func (t *Tracker) waitedFor(name string) *client.ConsumerGroup {
+	group := t.opts.Clients.Group([]byte(name))
+	if group == nil || group.ConsumeType != client.ConsumePassively {
+		return nil
+	}
+	if config := t.opts.Groups.Get(name); config != nil && !config.ConsumeEnable {
+		return nil
+	}
+	return group
+}
+
+// behind appends what a group has not finished with in one queue.
+func (t *Tracker) behind(work []Work, group *client.ConsumerGroup, s *client.Subscription, at Place) []Work {
+	if !group.Broadcast() {
+		done := t.committed(at)
+		if end := t.end(at, done, s.Filter); end > done {
+			work = append(work, t.describe(Work{Place: at, Done: done, End: end}, group))
+		}
+		return work
+	}
+	for _, m := range group.Members {
+		done := t.finished(at, m.Conn.ID())
+		if end := t.end(at, done, s.Filter); end > done {
+			work = append(work, Work{Place: at, ClientID: m.ClientID, Done: done, Given: end, End: end, broadcast: true, conn: m.Conn.ID()})
+		}
+	}
+	return work
+}
+
+// describe adds who pulled last.
+func (t *Tracker) describe(w Work, group *client.ConsumerGroup) Work {
+	t.mu.Lock()
+	p := t.places[w.Place]
+	if p != nil {
+		w.Given, w.conn = p.next, p.owner
+	}
+	t.mu.Unlock()
+	for _, m := range group.Members {
+		if p != nil && m.Conn.ID() == w.conn {
+			w.ClientID = m.ClientID
+		}
+	}
+	return w
+}

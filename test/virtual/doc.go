@@ -1,0 +1,2 @@
+// Package virtual turns the virtual clock of an embedded server while the real Go client consumes.
+package virtual
