@@ -42,6 +42,9 @@ func (i *Instance) begin() error {
 	i.mu.Lock()
 	i.life, i.down = l, nil
 	i.mu.Unlock()
+	if l.broker != nil {
+		i.control.Began(l.broker)
+	}
 	return nil
 }
 
@@ -120,6 +123,7 @@ func (i *Instance) Reset(ctx context.Context) error {
 		l.cut()
 		err := l.close(ctx)
 		i.differences.Reset()
+		i.control.Forget()
 		i.faults.Clear()
 		i.exchanges.Clear()
 		i.setMemory(region.NewMappedMemory())

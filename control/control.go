@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/difference"
@@ -36,7 +37,8 @@ type Control struct {
 	Server
 	opts Options
 
-	turns counter
+	turns    counter
+	autoSkip atomic.Bool
 }
 
 // New returns the Control of a server.

@@ -3,23 +3,29 @@ package control
 import (
 	"errors"
 	"time"
+
+	"github.com/wheelmq/wheelmq/broker/virtualtime"
 )
 
 // Errors that callers tell apart.
 var (
 	// ErrRealClock is returned by what turns the clock of a server that has none to turn.
 	ErrRealClock = errors.New("this server runs on the real clock: start it with a virtual one")
-	// ErrNothingPending is returned when there is no due instant to go to.
-	ErrNothingPending = errors.New("nothing is pending")
-	// ErrLimit is wrapped when the limit was reached before the condition held.
-	ErrLimit = errors.New("the limit was reached before the condition held")
-	// ErrBusy is wrapped when clients have not finished with what they were given for longer
-	// than a caller waits; the text names what.
-	ErrBusy = errors.New("clients are still at work")
 	// ErrNotFound is wrapped for a fault, snapshot, topic or group that does not exist.
 	ErrNotFound = errors.New("not found")
 	// ErrInvalid is wrapped for a rule or a request that makes no sense.
 	ErrInvalid = errors.New("invalid")
+)
+
+// What can end a turn of the clock early.
+var (
+	// ErrNothingPending is wrapped when there is no due instant to go to.
+	ErrNothingPending = virtualtime.ErrNothingPending
+	// ErrLimit is wrapped when the limit was reached before the condition held.
+	ErrLimit = virtualtime.ErrLimit
+	// ErrBusy is wrapped when clients did not finish with what they were given; the text names
+	// who and what.
+	ErrBusy = virtualtime.ErrBusy
 )
 
 // ClockState is where the clock of messages stands.
