@@ -1,0 +1,192 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	rocketmq "github.com/apache/rocketmq-client-go/v2"
+	"github.com/apache/rocketmq-client-go/v2/consumer"
+	"github.com/apache/rocketmq-client-go/v2/primitive"
+	"github.com/apache/rocketmq-client-go/v2/producer"
+	"github.com/apache/rocketmq-client-go/v2/rlog"
+
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/wheelmqtest"
+)
+
+func TestMain(m *testing.M) {
+	rlog.SetLogLevel("fatal")
+	m.Run()
+}
+
+const (
+	topic = "orders"
+	group = "billing"
+	// limit ends a test whose messages never come: a client waits 30 s for the answer of a pull.
+	limit = 60 * time.Second
+	// patient is how long a producer waits for an answer that comes.
+	patient = 20 * time.Second
+)
+
+// instances numbers the clients: the library shares connections between those of one name.
+var instances atomic.Int64
+
+func instanceName() string { return fmt.Sprintf("faults-%d", instances.Add(1)) }
+
+// start starts a server with the topic, of one queue, and the group.
+func start(t *testing.T, opts ...wheelmqtest.Option) *wheelmqtest.Broker {
+	t.Helper()
+	t.Parallel()
+	return wheelmqtest.Start(t, append([]wheelmqtest.Option{wheelmqtest.Topic(topic, 1), wheelmqtest.Group(group, 16)}, opts...)...)
+}
+
+// newProducer starts a producer that sends again as often as given.
+func newProducer(t *testing.T, mq *wheelmqtest.Broker, retries int, timeout time.Duration) rocketmq.Producer {
+	t.Helper()
+	p, err := rocketmq.NewProducer(
+		producer.WithNameServer(primitive.NamesrvAddr{mq.NameServerAddr()}), producer.WithGroupName("shop"),
+		producer.WithInstanceName(instanceName()), producer.WithRetry(retries), producer.WithSendMsgTimeout(timeout),
+	)
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Shutdown() })
+	return p
+}
+
+func send(t *testing.T, p rocketmq.Producer, bodies ...string) (*primitive.SendResult, error) {
+	t.Helper()
+	msgs := make([]*primitive.Message, len(bodies))
+	for i, body := range bodies {
+		msgs[i] = primitive.NewMessage(topic, []byte(body))
+	}
+	return p.SendSync(t.Context(), msgs...)
+}
+
+// mustSend sends what must be stored.
+func mustSend(t *testing.T, p rocketmq.Producer, body string) *primitive.SendResult {
+	t.Helper()
+	res, err := send(t, p, body)
+	if err != nil || res.Status != primitive.SendOK {
+		t.Fatalf("send %q: %+v, %v", body, res, err)
+	}
+	return res
+}
+
+// refused sends what must not be stored, and checks what the application is told.
+func refused(t *testing.T, p rocketmq.Producer, want ...string) {
+	t.Helper()
+	res, err := send(t, p, "refused")
+	if err == nil {
+		t.Fatalf("it was sent: %+v", res)
+	}
+	for _, part := range want {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the application is told %q, want %q in it", err, part)
+		}
+	}
+}
+
+// received are the messages that a consumer was given.
+type received chan *primitive.MessageExt
+
+// newConsumer starts a push consumer; handle may be nil.
+func newConsumer(t *testing.T, mq *wheelmqtest.Broker, handle func(*primitive.MessageExt) consumer.ConsumeResult) received {
+	t.Helper()
+	got := make(received, 100)
+	c, err := rocketmq.NewPushConsumer(
+		consumer.WithNameServer(primitive.NamesrvAddr{mq.NameServerAddr()}), consumer.WithGroupName(group),
+		consumer.WithInstance(instanceName()), consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Subscribe(topic, consumer.MessageSelector{}, func(_ context.Context, msgs ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
+		for _, msg := range msgs {
+			got <- msg
+			if handle != nil {
+				return handle(msg), nil
+			}
+		}
+		return consumer.ConsumeSuccess, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Shutdown() })
+	return got
+}
+
+func (r received) next(t *testing.T) *primitive.MessageExt {
+	t.Helper()
+	select {
+	case msg := <-r:
+		return msg
+	case <-time.After(limit):
+		t.Fatal("no message came")
+		return nil
+	}
+}
+
+// bodies are what is stored in the topic, in order.
+func bodies(mq *wheelmqtest.Broker) string {
+	var list []string
+	for _, msg := range mq.Messages(topic) {
+		list = append(list, string(msg.Body))
+	}
+	return strings.Join(list, " ")
+}
+
+func wantBodies(t *testing.T, mq *wheelmqtest.Broker, want string) {
+	t.Helper()
+	if got := bodies(mq); got != want {
+		t.Errorf("the topic has %q, want %q", got, want)
+	}
+}
+
+// wantHealth checks a part of the server, and that a reason names what is wrong.
+func wantHealth(t *testing.T, mq *wheelmqtest.Broker, part string, state health.State, reason ...string) {
+	t.Helper()
+	got := mq.Health().Parts[part]
+	if got.State != state {
+		t.Errorf("%s is %s (%s), want %s", part, got.State, got.Reason, state)
+	}
+	for _, want := range reason {
+		if !strings.Contains(got.Reason, want) {
+			t.Errorf("%s is %s: %q, want %q in it", part, got.State, got.Reason, want)
+		}
+	}
+}
+
+// wantExchange checks that the table of exchanges shows what happened.
+func wantExchange(t *testing.T, mq *wheelmqtest.Broker, name, result string, f *wheelmqtest.Fault) {
+	t.Helper()
+	list := mq.Exchanges()
+	for i := range list {
+		if x := &list[i]; x.Name == name && x.Result == result && x.Fault == f.ID() {
+			return
+		}
+	}
+	t.Errorf("no exchange %s with %s by %s in %+v", name, result, f.ID(), list)
+}
+
+// eventually waits for what the server or a client does by itself.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for range int(limit / (5 * time.Millisecond)) {
+		if holds() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("waited in vain: %s", what)
+}
