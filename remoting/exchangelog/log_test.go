@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/netip"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -233,24 +232,6 @@ func TestLog_Concurrency(t *testing.T) {
 	}
 	if got := len(r.log.Last()); got != exchangelog.DefaultSize {
 		t.Fatalf("%d rows", got)
-	}
-}
-
-func TestWriteTable(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.Local)
-	if err := exchangelog.WriteTable(&out, []exchangelog.Exchange{
-		{At: at, Server: "namesrv", Client: "127.0.0.1:1", Name: "GET_ROUTEINFO_BY_TOPIC", Topic: "T", Result: "TOPIC_NOT_EXIST", Remark: "No route\nSee " + strings.Repeat("x", 200)},
-		{At: at, Server: "broker", Client: "127.0.0.1:2 c@1", Name: "SEND_MESSAGE_V2", Topic: "orders", Group: "P", QueueID: "3", Offset: "41", Result: "SUCCESS", Duration: 2 * time.Millisecond, Fault: "f1"},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	want := `TIME          SERVER   CLIENT           REQUEST                 TOPIC   GROUP  QUEUE  OFFSET  RESULT           MS  FAULT  REMARK
-03:04:05.006  namesrv  127.0.0.1:1      GET_ROUTEINFO_BY_TOPIC  T       -      -      -       TOPIC_NOT_EXIST  0   -      No route See ` + strings.Repeat("x", 87) + `…
-03:04:05.006  broker   127.0.0.1:2 c@1  SEND_MESSAGE_V2         orders  P      3      41      SUCCESS          2   f1     ` + "\n"
-	if out.String() != want {
-		t.Fatalf("%s\nwant\n%s", out.String(), want)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Faults say when a Faulty tree fails, and why. They are asked at every call that may fail and
@@ -137,10 +139,34 @@ type faultyRegion struct {
 }
 
 func (r faultyRegion) Reserve(from, to int) error {
-	if err := r.tree.take(r.name, int64(max(0, to-from)), true); err != nil {
-		return err
+	if there, ok := r.Region.(spacious); !ok || !there.hasSpace(from, to) {
+		if err := r.tree.take(r.name, int64(max(0, to-from)), true); err != nil {
+			return err
+		}
 	}
 	return r.Region.Reserve(from, to)
+}
+
+// spacious are regions that know whether a range has space behind it, which needs none again.
+type spacious interface {
+	hasSpace(from, to int) bool
+}
+
+func (f *memoryFile) hasSpace(from, to int) bool {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	for page := from / memoryPage; page*memoryPage < to; page++ {
+		if !f.reserved[page] {
+			return false
+		}
+	}
+	return true
+}
+
+// hasSpace goes by how many blocks the file has: space is reserved from its beginning on.
+func (r *osRegion) hasSpace(_, to int) bool {
+	var st unix.Stat_t
+	return unix.Stat(r.path, &st) == nil && st.Blocks*512 >= int64(to)
 }
 
 func (r faultyRegion) Sync(from, to int) error {

@@ -17,8 +17,18 @@ var errPlanned = errors.New("planned")
 
 func TestFaulty_NoSpace(t *testing.T) {
 	t.Parallel()
+	for name, under := range map[string]region.FS{"memory": region.NewMemory(), "disk": region.OS{Root: t.TempDir()}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fillUp(t, under)
+		})
+	}
+}
+
+func fillUp(t *testing.T, under region.FS) {
+	t.Helper()
 	why := &faults{}
-	tree := region.NewFaulty(region.NewMemory(), why)
+	tree := region.NewFaulty(under, why)
 	piece := func(name string) region.Region {
 		t.Helper()
 		r, err := tree.Open(name, 8192)
@@ -56,7 +66,10 @@ func TestFaulty_NoSpace(t *testing.T) {
 	if err := errors.Join(tree.Remove("d/kept"), more.Reserve(0, 4096), tree.WriteFile("small", make([]byte, 4096)), more.Reserve(4096, 8192)); err != nil {
 		t.Error(err)
 	}
-	if err := more.Reserve(0, 1); !errors.Is(err, region.ErrNoSpace) {
+	if err := more.Reserve(100, 8000); err != nil {
+		t.Errorf("what is reserved needs no space: %v", err)
+	}
+	if err := piece("third").Reserve(0, 1); !errors.Is(err, region.ErrNoSpace) {
 		t.Errorf("more went in than there was: %v", err)
 	}
 	why.space = nil

@@ -170,7 +170,16 @@ func held(mq *wheelmqtest.Broker) bool {
 
 // The message is there twice, with one id: what a consumer must be ready for.
 func TestDropReply_MakesADuplicate(t *testing.T) {
-	mq := start(t)
+	duplicated(t, start(t))
+}
+
+// So it is where the answer waits for the disk.
+func TestDropReply_SyncFlush(t *testing.T) {
+	duplicated(t, start(t, wheelmqtest.SyncFlush()))
+}
+
+func duplicated(t *testing.T, mq *wheelmqtest.Broker) {
+	t.Helper()
 	p := newProducer(t, mq, 1, 500*time.Millisecond)
 	f := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Topic: topic, DropReply: true, Count: 1})
 	res := mustSend(t, p, "a")

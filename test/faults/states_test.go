@@ -3,6 +3,7 @@ package faults
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 
@@ -34,8 +35,13 @@ func TestDiskFull(t *testing.T) {
 func TestDiskFull_DueMessagesGoOn(t *testing.T) {
 	mq := start(t)
 	mq.Produce(wheelmqtest.ToProduce{Topic: topic, DelayLevel: 1, Body: []byte("due")})
-	mq.Fault(wheelmqtest.Rule{DiskFull: true})
+	f := mq.Fault(wheelmqtest.Rule{DiskFull: true})
 	mq.WaitMessages(topic, 1, limit)
+	f.Remove()
+	mq.Produce(wheelmqtest.ToProduce{Topic: topic, DelayLevel: 1, Body: []byte("due")})
+	mq.Fault(wheelmqtest.Rule{DiskFull: true})
+	mq.Restart()
+	mq.WaitMessages(topic, 2, limit)
 }
 
 // A full disk is full after a restart, too: the rules outlive it.
@@ -161,4 +167,18 @@ func TestFsyncFails_NoStart(t *testing.T) {
 	f.Remove()
 	mq.Restart()
 	mustSend(t, newProducer(t, mq, 0, patient), "a")
+}
+
+// Virtual time passes a stalled scheduler by; what became due is delivered when it goes on.
+func TestSchedulerStalled_VirtualClock(t *testing.T) {
+	mq := start(t, wheelmqtest.VirtualClock())
+	f := mq.Fault(wheelmqtest.Rule{SchedulerStalled: true})
+	mq.Produce(wheelmqtest.ToProduce{Topic: topic, DelayLevel: 3, Body: []byte("ten")})
+	mq.Produce(wheelmqtest.ToProduce{Topic: topic, DelayLevel: 4, Body: []byte("thirty")})
+	mq.Advance(time.Minute)
+	f.Wait(1, limit)
+	wantBodies(t, mq, "")
+	f.Remove()
+	mq.WaitMessages(topic, 2, limit)
+	wantBodies(t, mq, "ten thirty")
 }
