@@ -79,6 +79,7 @@ func (l *life) onClose(what string, f func(context.Context) error) {
 func (l *life) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
+	l.sendConsumersAway()
 	var all []error
 	for n := len(l.closers) - 1; n >= 0; n-- {
 		if err := l.closers[n].close(ctx); err != nil {
@@ -95,6 +96,23 @@ func (l *life) before(server string) []remoting.Around {
 		return nil
 	}
 	return []remoting.Around{l.exchanges.Before(server), l.faults.Before}
+}
+
+// lastAnswersMs is how long pulls are still answered when nothing is held any more, ms: a
+// client that has just got messages pulls again at once.
+const lastAnswersMs = 20
+
+// sendConsumersAway answers the pulls that wait, and those that come right after, so that clients
+// come again soon instead of waiting for answers that were lost with their connections.
+func (l *life) sendConsumersAway() {
+	if l.broker == nil || l.brokerServer == nil || l.brokerServer.Connections() == 0 {
+		return
+	}
+	l.broker.StopHolding()
+	real := clock.Real{}
+	timer := real.NewTimer()
+	timer.Arm(real.NowMillis() + lastAnswersMs)
+	<-timer.C()
 }
 
 // cut breaks every connection off; nothing is answered any more.

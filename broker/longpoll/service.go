@@ -36,13 +36,14 @@ type Service struct {
 	opts   Options
 	parked atomic.Int64 // what an arrival looks at first
 
-	mu     sync.Mutex // guards all below and every Waiter's unexported fields
-	queues map[bucketKey]*bucket
-	conns  map[uint64]*Waiter // head of the connection's list
-	due    deadlines
-	ready  []*Waiter // to be resumed, oldest first
-	spare  []*Waiter // the emptied ready list
-	closed bool
+	mu       sync.Mutex // guards all below and every Waiter's unexported fields
+	queues   map[bucketKey]*bucket
+	conns    map[uint64]*Waiter // head of the connection's list
+	due      deadlines
+	ready    []*Waiter // to be resumed, oldest first
+	spare    []*Waiter // the emptied ready list
+	closed   bool
+	stopping bool // nothing is held any more
 
 	wake *sync.Cond    // on mu: ready has something, or closed
 	kick chan struct{} // the earliest deadline may have changed, or closed
@@ -100,6 +101,18 @@ func (s *Service) Close() error {
 	return nil
 }
 
+// StopHolding resumes everything that is held with Stopping, and whatever comes to be held from
+// then on: a client whose connection ends under a held request may wait for its answer in vain.
+func (s *Service) StopHolding() {
+	s.mu.Lock()
+	s.stopping = true
+	for len(s.due) > 0 {
+		s.release(s.due[0], Stopping)
+	}
+	s.mu.Unlock()
+	s.wake.Broadcast()
+}
+
 // Waiting is the number of held requests.
 func (s *Service) Waiting() int { return int(s.parked.Load()) }
 
@@ -146,6 +159,12 @@ func (s *Service) Park(w *Waiter) {
 	if s.closed {
 		w.state, w.reason = ready, Gone
 		s.ready = append(s.ready, w)
+		return
+	}
+	if s.stopping {
+		w.state, w.reason = ready, Stopping
+		s.ready = append(s.ready, w)
+		s.wake.Signal()
 		return
 	}
 	key := bucketKey{w.Topic, w.QueueID}

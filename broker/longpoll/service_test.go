@@ -176,6 +176,20 @@ func TestCloseReleasesEveryone(t *testing.T) {
 	a.want(t, longpoll.Gone)
 }
 
+func TestStopHolding_SendsEveryoneAway(t *testing.T) {
+	t.Parallel()
+	s := start(t, clock.NewVirtual(0))
+	held, late := make(answer, 1), make(answer, 1)
+	s.Park(waiter(0, 0, 1000, held))
+	s.StopHolding()
+	held.want(t, longpoll.Stopping)
+	s.Park(waiter(0, 0, 1000, late))
+	late.want(t, longpoll.Stopping)
+	if n := s.Waiting(); n != 0 {
+		t.Errorf("%d are held", n)
+	}
+}
+
 func waitArmed(t *testing.T, wire *clock.Virtual, at int64) {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {

@@ -10,6 +10,7 @@ const (
 	Arrived  Reason = iota // a record its filter wants came to its queue, or Resume was asked for
 	TimedOut               // its deadline is reached
 	Gone                   // its connection is closed: there is no one to answer
+	Stopping               // the server is about to stop: the client is to come again later
 	Nudged                 // somebody wants to hear of its client, which asks again at once
 )
 

@@ -50,6 +50,12 @@ func (h *heldPull) Resume(reason longpoll.Reason) {
 		}
 		return
 	}
+	if reason == longpoll.Stopping {
+		h.pull.opts.Differences.Use(difference.HeldPullsAnswered)
+		h.pending.Reply.Code, h.pending.Reply.Remark = remoting.ServiceNotAvailable, "the broker is stopping: pull again later"
+		h.pending.Send()
+		return
+	}
 	if reason == longpoll.TimedOut {
 		h.pull.opts.Differences.Use(difference.LongPollOnTime)
 	}
