@@ -4,7 +4,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 
-/** A server in the store of a test context, which closes it, and the system properties that name it. */
+/**
+ * A server in the store of a test context, which closes it, and the system properties that name it. JUnit 5.13 and later
+ * close every AutoCloseable in a store and deprecate CloseableResource, earlier ones know nothing else.
+ */
+@SuppressWarnings("deprecation")
 final class RunningServer implements CloseableResource, AutoCloseable {
     /** Read by rocketmq-spring, and by clients that are given no name server. */
     private static final String[] PROPERTIES = {"rocketmq.name-server", "rocketmq.namesrv.addr"};

@@ -13,7 +13,7 @@ import org.apache.rocketmq.client.producer.SendResult;
 import org.junit.jupiter.api.Test;
 
 /** What a test sees of the server, on the machine's clock. */
-@WheelMQTest(topics = "seen:2")
+@WheelMQTest(topics = {"seen:2", "made:1"})
 class LookTest {
     @Test
     void messagesOfClients_areSeenWhole(WheelMQ mq) throws Exception {
@@ -45,7 +45,7 @@ class LookTest {
             clients.consumer(mq.nameServer(), "readers", "made", message ->
                 got.add(message.getTags() + message.getKeys() + message.getUserProperty("p") + Clients.text(message)));
             mq.produce(Outgoing.to("made", "x".getBytes()).tags("t").keys("k").property("p", "v").queue(0));
-            mq.awaitConsumed("readers", 1, Duration.ofSeconds(40));
+            mq.awaitConsumed("readers", 1, Duration.ofSeconds(20));
             assertEquals(List.of("tkvx"), got);
             assertTrue(mq.consumed("readers") >= 1);
         }

@@ -26,11 +26,11 @@ public class Orders {
         this.rocket = rocket;
     }
 
-    /** Places an order, which is cancelled unless it is paid within two hours. */
+    /** Places an order, which is cancelled unless it is paid within two hours; one that nobody could cancel is refused. */
     public void place(String id) {
+        rocket.syncSend("order-unpaid", MessageBuilder.withPayload(id).build(), SEND_TIMEOUT_MS, TWO_HOURS);
         states.put(id, State.PLACED);
         rocket.syncSend("bill-order", id);
-        rocket.syncSend("order-unpaid", MessageBuilder.withPayload(id).build(), SEND_TIMEOUT_MS, TWO_HOURS);
     }
 
     public void paid(String id) {
