@@ -169,12 +169,16 @@ func (a *API) consumed(r *request) (any, error) {
 	return got(consumedCount{group, n}, err)
 }
 
-// waitConsumed returns what was consumed when that is enough or the context has ended.
+// waitConsumed returns what was consumed when that is enough or the context has ended. The group
+// may be one whose first consumer has yet to come.
 func (a *API) waitConsumed(ctx context.Context, group string, want int64) (n int64, err error) {
 	err = a.poll(ctx, func() (bool, error) {
 		now, err := a.control.Consumed(ctx, group)
-		if err != nil && ctx.Err() != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
 			return true, nil
+		case want > 0 && errors.Is(err, control.ErrNotFound):
+			return false, nil
 		}
 		n = now
 		return n >= want, err
