@@ -72,7 +72,7 @@ func (t *Tracker) waitedFor(name string) *client.ConsumerGroup {
 func (t *Tracker) behind(work []Work, group *client.ConsumerGroup, s *client.Subscription, at Place) []Work {
 	if !group.Broadcast() {
 		done := t.committed(at)
-		if end := t.end(at, done, s.Filter); end > done {
+		if end := t.end(at, done, s.Filter); end > done && !t.passed(at, done, end) {
 			work = append(work, t.describe(Work{Place: at, Done: done, End: end}, group))
 		}
 		return work
@@ -84,6 +84,24 @@ func (t *Tracker) behind(work []Work, group *client.ConsumerGroup, s *client.Sub
 		}
 	}
 	return work
+}
+
+// passed tells whether a client waits at the end of a queue that was given nothing it has not
+// finished with: it began behind all that is there and has nothing to commit.
+func (t *Tracker) passed(at Place, done, end int64) bool {
+	t.mu.Lock()
+	p := t.places[at]
+	given := p != nil && p.next > done
+	t.mu.Unlock()
+	if p == nil || given {
+		return false
+	}
+	for _, h := range t.opts.Polls.Held(at.Topic, at.QueueID) {
+		if h.Group == at.Group && h.Offset >= end {
+			return true
+		}
+	}
+	return false
 }
 
 // describe adds who pulled last.
