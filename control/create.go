@@ -46,7 +46,17 @@ func (c *Control) call(ctx context.Context, what string, code int32, ext *remoti
 		return err
 	}
 	if reply.Code != remoting.Success {
-		return fmt.Errorf("%s: %w: code %d: %s", what, ErrInvalid, reply.Code, reply.Remark)
+		return fmt.Errorf("%s: %w", what, refusal(reply))
 	}
 	return nil
+}
+
+// refusal is the error of an answer that is no success.
+func refusal(reply *remoting.Command) error {
+	why := ErrInvalid
+	switch reply.Code {
+	case remoting.SystemBusy, remoting.ServiceNotAvailable, remoting.FlushDiskTimeout:
+		why = ErrRefused
+	}
+	return fmt.Errorf("%w: %s (%d): %s", why, remoting.ResponseCodeName(reply.Code), reply.Code, reply.Remark)
 }

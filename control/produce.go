@@ -51,7 +51,7 @@ func (c *Control) Produce(ctx context.Context, p Produce) (Produced, error) {
 		return Produced{}, err
 	}
 	if reply.Code != remoting.Success {
-		return Produced{}, fmt.Errorf("%w: code %d: %s", ErrInvalid, reply.Code, reply.Remark)
+		return Produced{}, refusal(reply)
 	}
 	var sent remoting.SendMessageResponse
 	if err := sent.Decode(&reply.Ext); err != nil {

@@ -13,6 +13,9 @@ var (
 	ErrRealClock = errors.New("this server runs on the real clock: start it with a virtual one")
 	// ErrNotFound is wrapped for a fault, snapshot, topic or group that does not exist.
 	ErrNotFound = errors.New("not found")
+	// ErrRefused is wrapped for what the broker would do at another time, but not now: its disk is
+	// full, it is busy.
+	ErrRefused = errors.New("refused")
 	// ErrInvalid is wrapped for a rule or a request that makes no sense.
 	ErrInvalid = errors.New("invalid")
 )

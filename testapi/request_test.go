@@ -132,6 +132,7 @@ func TestErrorsOfControl_HaveTheirStatus(t *testing.T) {
 		{control.ErrRealClock, 409, "real-clock"},
 		{control.ErrNothingPending, 409, "nothing-pending"},
 		{control.ErrLimit, 409, "limit"},
+		{control.ErrRefused, 409, "refused"},
 		{control.ErrBusy, 408, "busy"},
 		{context.DeadlineExceeded, 408, "busy"},
 		{context.Canceled, 503, "stopping"},

@@ -40,6 +40,7 @@ func TestFaults_AreListedAndRemoved(t *testing.T) {
 	if len(list) != 3 || list[0].ID != "slow" || list[1].ID != "f1" || list[2].Rule["remark"] != "on purpose" || list[2].Rule["respond"] != 2.0 {
 		t.Errorf("listed: %+v", list)
 	}
+	s.fails(t, "POST", "/test/messages", m{"topic": "T", "text": "x"}, 409, "refused", "full")
 	waited := make(chan *exchange, 1)
 	go func() { waited <- s.send(t, "GET", "/test/faults/slow?hits=5&timeout=30s", nil, false, nil) }()
 	time.Sleep(50 * time.Millisecond)
