@@ -10,6 +10,8 @@ STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
 FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./broker/schedule
 FUZZTIME := 5m
 SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash
+# What only this server has: the test broker.
+TESTING := ./embed ./virtual ./faults ./testapi ./junit
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,7 +36,7 @@ test: deps lint build ## everything: unit tests with the race detector, Go and J
 	go test -race ./...
 	$(MAKE) fuzz FUZZTIME=10s
 	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
-	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 $(SUITES)
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 $(SUITES) $(TESTING)
 	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 1 -count=1 ./cases ./golden/...
 
 test-short: build ## what needs nothing but Go, under a minute

@@ -25,9 +25,8 @@ type newTopic struct {
 }
 
 type newGroup struct {
-	name      string
-	maxRetry  int
-	broadcast bool
+	name     string
+	maxRetry int
 }
 
 // Files of a store in memory, bytes: a message of 4 MiB fits into a log file.
