@@ -104,3 +104,13 @@ func Set(assignment string) Option {
 		return err
 	}
 }
+
+// ExpireFiles lets the store delete log files by their age, in message time, as RocketMQ does
+// (fileReservedTime, deleteWhen). Without it a virtual clock that is turned by days deletes
+// nothing.
+func ExpireFiles() Option {
+	return func(s *setup) error {
+		s.test.ExpireFiles = true
+		return nil
+	}
+}
