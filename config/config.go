@@ -59,6 +59,13 @@ type Config struct {
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
 	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: open a store of RocketMQ although any-time delayed messages wait in it; nobody delivers them"`
 
+	TimerMaxDelaySec                  int64 `key:"timerMaxDelaySec" default:"259200" min:"1" max:"3155760000" doc:"seconds ahead that an any-time delayed message may be due"`
+	TimerPrecisionMs                  int64 `key:"timerPrecisionMs" default:"1000" min:"1" max:"1000" doc:"ms that TIMER_OUT_MS, which tools and recall handles see, is rounded to; delivery is at the millisecond"`
+	TimerCongestNumEachSlot           int64 `key:"timerCongestNumEachSlot" default:"2147483647" min:"1" doc:"messages due in one second above which more and more are refused, from twice as many on all"`
+	RecallMessageEnable               bool  `key:"recallMessageEnable" default:"true" doc:"producers may recall an any-time delayed message before it is due"`
+	AllowRecallWhenBrokerNotWriteable bool  `key:"allowRecallWhenBrokerNotWriteable" default:"true" doc:"also while brokerPermission has no write bit"`
+	StartDeliverTimeEnable            bool  `key:"startDeliverTimeEnable" default:"false" doc:"the property __STARTDELIVERTIME, ms since the epoch, delays a message as TIMER_DELIVER_MS does"`
+
 	FlushDelayOffsetInterval                 int64 `key:"flushDelayOffsetInterval" default:"500" min:"1" doc:"ms between saves of delay offsets, at most 500"`
 	EnableScheduleAsyncDeliver               bool  `key:"enableScheduleAsyncDeliver" default:"false" doc:"deliver on before the messages before are durable; matters under SYNC_FLUSH"`
 	ScheduleAsyncDeliverMaxPendingLimit      int64 `key:"scheduleAsyncDeliverMaxPendingLimit" default:"2000" min:"1" max:"1000000" doc:"messages of one level that may be on their way then"`

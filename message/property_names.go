@@ -23,15 +23,21 @@ const (
 	PropertyTimerDelayMs        = "TIMER_DELAY_MS"
 	PropertyTimerDeliverMs      = "TIMER_DELIVER_MS"
 	PropertyTimerDelUniqKey     = "TIMER_DEL_UNIQKEY"
+	PropertyTimerOutMs          = "TIMER_OUT_MS"
+	PropertyTimerEnqueueMs      = "TIMER_ENQUEUE_MS"
+	PropertyTimerDequeueMs      = "TIMER_DEQUEUE_MS"
+	PropertyTimerRollTimes      = "TIMER_ROLL_TIMES"
+	PropertyTimerRollLabel      = "TIMER_ROLL_LABEL"
+	PropertyStartDeliverTime    = "__STARTDELIVERTIME"
 	PropertyCRC32               = "__CRC32#"
 )
 
 // Property names of this server's own. Clients cannot set them: the Appender strips
 // them from everything that is not put by a scheduler.
 const (
-	// PropertyDueMs is a pending delayed record's due instant, decimal ms since the
-	// Unix epoch. The record carries it itself, so that rebuilding its queue under
-	// another level table changes nothing.
+	// PropertyDueMs is a pending delayed record's due instant, see Due. The record
+	// carries it itself, so that rebuilding its queue under another level table
+	// changes nothing.
 	PropertyDueMs = "__WMQ_DUE"
 	// PropertySource identifies, on a copy delivered by a scheduler, the record it was
 	// made from: "<store epoch hex>:<CommitLog offset decimal>:<generation decimal>".

@@ -146,13 +146,9 @@ func (l Levels) dueOf(v *message.View, level int64) int64 {
 	return v.StoreTimestamp + l.DelayMs(level)
 }
 
-// dueOf is the due instant that a pending record carries, ms. Records of the real broker
-// carry none.
+// dueOf is the due instant in message time that a pending record carries, ms. Records of the
+// real broker carry none.
 func dueOf(props []byte) (int64, bool) {
-	value, ok := message.PropertyGet(props, message.PropertyDueMs)
-	if !ok {
-		return 0, false
-	}
-	due, err := strconv.ParseInt(string(value), 10, 64)
-	return due, err == nil
+	due, ok := message.DueOf(props)
+	return due.Ms, ok && !due.Wall
 }

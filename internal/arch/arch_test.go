@@ -21,9 +21,9 @@ const (
 // package is in the layer of its longest matching prefix.
 var layers = []string{
 	"tools", "cmd", "wheelmqtest", "internal/docs", ".", "testapi", "control", "console", "broker", "broker/virtualtime", "broker/processor",
-	"broker/inflight", "broker/registration", "broker/schedule",
+	"broker/inflight", "broker/registration", "broker/timer", "broker/schedule",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/lock", "broker/longpoll", "broker/filter",
-	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/region",
+	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/timer", "store/region",
 	"fault", "remoting/client", "remoting/exchangelog", "remoting", "remoting/fastjson", "config", "health", "difference", "message", "clock", "durable", "internal/arch",
 }
 
