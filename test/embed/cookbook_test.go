@@ -8,6 +8,7 @@ import (
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 	"github.com/apache/rocketmq-client-go/v2/producer"
 
+	"github.com/wheelmq/wheelmq/test/goclient"
 	"github.com/wheelmq/wheelmq/wheelmqtest"
 )
 
@@ -20,8 +21,8 @@ func elapsed(t *testing.T, what string) func() {
 func TestTwoHourDelay(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.VirtualClock(), wheelmqtest.Topic("orders", 2))
-	p := newProducer(t, mq)
-	box := consume(t, mq, "cancel", "orders", succeeds)
+	p := goclient.Producer(t, mq.NameServerAddr())
+	box := consume(t, mq, "cancel", "orders", goclient.Succeeds)
 	send(t, p, primitive.NewMessage("orders", []byte("unpaid")).WithDelayTimeLevel(18))
 	done := elapsed(t, "from the send to the message of two hours later")
 	mq.Advance(2*time.Hour - time.Millisecond)
@@ -36,8 +37,8 @@ func TestTwoHourDelay(t *testing.T) {
 func TestSixteenRetriesToTheDLQ(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.VirtualClock(), wheelmqtest.Topic("orders", 1))
-	p := newProducer(t, mq)
-	box := consume(t, mq, "billing", "orders", fails)
+	p := goclient.Producer(t, mq.NameServerAddr())
+	box := consume(t, mq, "billing", "orders", goclient.Fails)
 	done := elapsed(t, "sixteen retries")
 	sent := send(t, p, primitive.NewMessage("orders", []byte("poison")))
 	moved := mq.AdvanceUntil(func() bool { return len(mq.DLQ("billing")) == 1 }, 5*time.Hour)
@@ -65,7 +66,7 @@ func TestAutoSkip_RetriesByThemselves(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.VirtualClock(), wheelmqtest.Topic("orders", 1))
 	mq.AutoSkip()
-	p := newProducer(t, mq)
+	p := goclient.Producer(t, mq.NameServerAddr())
 	box := consume(t, mq, "billing", "orders", func(m *primitive.MessageExt) consumer.ConsumeResult {
 		if m.ReconsumeTimes < 5 {
 			return consumer.ConsumeRetryLater
@@ -80,7 +81,7 @@ func TestAutoSkip_RetriesByThemselves(t *testing.T) {
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.Topic("orders", 1))
-	p := newProducer(t, mq, producer.WithSendMsgTimeout(300*time.Millisecond), producer.WithRetry(2))
+	p := goclient.Producer(t, mq.NameServerAddr(), producer.WithSendMsgTimeout(300*time.Millisecond), producer.WithRetry(2))
 	fault := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Topic: "orders", DropReply: true, Count: 1})
 	sent := send(t, p, primitive.NewMessage("orders", []byte("once")))
 	fault.Wait(1, limit)
@@ -89,15 +90,15 @@ func TestDuplicate(t *testing.T) {
 		t.Errorf("stored %+v, want the message twice under one id", got)
 	}
 	// The consumer's own guard has to tell them apart by that id.
-	box := consume(t, mq, "billing", "orders", succeeds)
+	box := consume(t, mq, "billing", "orders", goclient.Succeeds)
 	box.await(t, 2)
 }
 
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.Topic("orders", 1))
-	p := newProducer(t, mq)
-	box := consume(t, mq, "billing", "orders", succeeds)
+	p := goclient.Producer(t, mq.NameServerAddr())
+	box := consume(t, mq, "billing", "orders", goclient.Succeeds)
 	send(t, p, primitive.NewMessage("orders", []byte("before")))
 	box.await(t, 1)
 	mq.Restart()
@@ -108,7 +109,7 @@ func TestRestart(t *testing.T) {
 func TestKill_WithSyncFlushLosesNothing(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.Topic("orders", 1), wheelmqtest.SyncFlush())
-	p := newProducer(t, mq)
+	p := goclient.Producer(t, mq.NameServerAddr())
 	for range 10 {
 		send(t, p, primitive.NewMessage("orders", []byte("durable")))
 	}
@@ -121,7 +122,7 @@ func TestKill_WithSyncFlushLosesNothing(t *testing.T) {
 func TestSlowBroker(t *testing.T) {
 	t.Parallel()
 	mq := wheelmqtest.Start(t, wheelmqtest.Topic("orders", 1))
-	p := newProducer(t, mq, producer.WithSendMsgTimeout(100*time.Millisecond), producer.WithRetry(0))
+	p := goclient.Producer(t, mq.NameServerAddr(), producer.WithSendMsgTimeout(100*time.Millisecond), producer.WithRetry(0))
 	slow := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Delay: 2 * time.Second})
 	if _, err := p.SendSync(t.Context(), primitive.NewMessage("orders", []byte("x"))); err == nil {
 		t.Error("a send to a slow broker succeeded within its timeout")

@@ -1,10 +1,7 @@
 package faults
 
 import (
-	"context"
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,14 +9,14 @@ import (
 	"github.com/apache/rocketmq-client-go/v2/consumer"
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 	"github.com/apache/rocketmq-client-go/v2/producer"
-	"github.com/apache/rocketmq-client-go/v2/rlog"
 
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/test/goclient"
 	"github.com/wheelmq/wheelmq/wheelmqtest"
 )
 
 func TestMain(m *testing.M) {
-	rlog.SetLogLevel("fatal")
+	goclient.Quiet()
 	m.Run()
 }
 
@@ -32,11 +29,6 @@ const (
 	patient = 20 * time.Second
 )
 
-// instances numbers the clients: the library shares connections between those of one name.
-var instances atomic.Int64
-
-func instanceName() string { return fmt.Sprintf("faults-%d", instances.Add(1)) }
-
 // start starts a server with the topic, of one queue, and the group.
 func start(t *testing.T, opts ...wheelmqtest.Option) *wheelmqtest.Broker {
 	t.Helper()
@@ -47,18 +39,7 @@ func start(t *testing.T, opts ...wheelmqtest.Option) *wheelmqtest.Broker {
 // newProducer starts a producer that sends again as often as given.
 func newProducer(t *testing.T, mq *wheelmqtest.Broker, retries int, timeout time.Duration) rocketmq.Producer {
 	t.Helper()
-	p, err := rocketmq.NewProducer(
-		producer.WithNameServer(primitive.NamesrvAddr{mq.NameServerAddr()}), producer.WithGroupName("shop"),
-		producer.WithInstanceName(instanceName()), producer.WithRetry(retries), producer.WithSendMsgTimeout(timeout),
-	)
-	if err == nil {
-		err = p.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Shutdown() })
-	return p
+	return goclient.Producer(t, mq.NameServerAddr(), producer.WithRetry(retries), producer.WithSendMsgTimeout(timeout))
 }
 
 func send(t *testing.T, p rocketmq.Producer, bodies ...string) (*primitive.SendResult, error) {
@@ -101,28 +82,13 @@ type received chan *primitive.MessageExt
 func newConsumer(t *testing.T, mq *wheelmqtest.Broker, handle func(*primitive.MessageExt) consumer.ConsumeResult) received {
 	t.Helper()
 	got := make(received, 100)
-	c, err := rocketmq.NewPushConsumer(
-		consumer.WithNameServer(primitive.NamesrvAddr{mq.NameServerAddr()}), consumer.WithGroupName(group),
-		consumer.WithInstance(instanceName()), consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Subscribe(topic, consumer.MessageSelector{}, func(_ context.Context, msgs ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
-		for _, msg := range msgs {
-			got <- msg
-			if handle != nil {
-				return handle(msg), nil
-			}
+	goclient.Consumer(t, mq.NameServerAddr(), group, topic, func(msg *primitive.MessageExt) consumer.ConsumeResult {
+		got <- msg
+		if handle != nil {
+			return handle(msg)
 		}
-		return consumer.ConsumeSuccess, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Shutdown() })
+		return consumer.ConsumeSuccess
+	})
 	return got
 }
 
