@@ -213,7 +213,11 @@ public final class WheelMQ implements AutoCloseable {
         return consumedAt(group(group) + "/consumed?atLeast=" + count + "&timeout=" + timeout.toMillis() + "ms");
     }
 
-    /** Forgets messages, topics, groups, offsets and faults, as if just started. */
+    /**
+     * Forgets messages, topics, groups, offsets and faults, as if just started. Topics and groups that the settings name
+     * are made again. A consumer that is online keeps the offsets it has in memory and passes over what is sent next: make
+     * a new one.
+     */
     public void reset() {
         api.post("/test/reset");
         prepare();
@@ -239,7 +243,7 @@ public final class WheelMQ implements AutoCloseable {
     }
 
     /**
-     * Goes back to a state.
+     * Goes back to a state. A consumer that is online keeps the offsets it has in memory: make a new one.
      *
      * @param name that {@link #snapshot} was given
      */

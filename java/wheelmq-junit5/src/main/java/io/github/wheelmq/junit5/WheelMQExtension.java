@@ -17,8 +17,9 @@ import org.opentest4j.TestAbortedException;
 /**
  * Starts a WheelMQ for the tests of a class, and ends it whatever becomes of them. In a static field with
  * {@code @RegisterExtension} it is one server for the class, in another field a fresh one for each method;
- * {@link WheelMQTest} is the short form. When a test fails, the last exchanges between clients and server and the
- * server's warnings are printed to the standard error.
+ * {@link WheelMQTest} is the short form. With one such field a test may have a parameter of type {@link WheelMQ}, with
+ * several it asks the fields for their {@link #server()}. When a test fails, the last exchanges between clients and server
+ * and the server's warnings are printed to the standard error.
  */
 public final class WheelMQExtension
     implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback, ParameterResolver {

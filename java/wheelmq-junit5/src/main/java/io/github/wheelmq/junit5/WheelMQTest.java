@@ -11,7 +11,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * Gives the tests of a class a WheelMQ of their own: a parameter of type {@link WheelMQ} of a test or of a
  * {@code @BeforeEach} method is the server. While it runs, the system properties {@code rocketmq.name-server} and
- * {@code rocketmq.namesrv.addr} name it. {@code @Nested} classes share the server of the class around them.
+ * {@code rocketmq.namesrv.addr} name it, which is for classes that run one after the other: where they run at the same
+ * time, {@link WheelMQ#nameServer()} does. {@code @Nested} classes share the server of the class around them.
  */
 @Documented
 @Inherited

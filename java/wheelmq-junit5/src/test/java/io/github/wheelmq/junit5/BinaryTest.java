@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -50,6 +51,15 @@ class BinaryTest {
         assertEquals(Optional.empty(), Binary.checkout(below));
         Files.writeString(dir.resolve("go.mod"), "module github.com/wheelmq/wheelmq\n\ngo 1.26\n");
         assertEquals(Optional.of(dir), Binary.checkout(below));
+    }
+
+    @Test
+    void checkout_isBuiltWhenThereIsNoBinary() throws Exception {
+        Path built = Binary.find(null, null, "", Path.of("").toAbsolutePath());
+        Process version = new ProcessBuilder(built.toString(), "version").start();
+        assertTrue(new String(version.getInputStream().readAllBytes(), StandardCharsets.UTF_8).startsWith("wheelmq "));
+        assertEquals(0, version.waitFor());
+        assertEquals(built, Binary.find(null, null, "", Path.of("").toAbsolutePath()));
     }
 
     @Test

@@ -17,6 +17,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,6 +90,33 @@ class ExtensionTest {
         } finally {
             System.clearProperty("rocketmq.name-server");
         }
+    }
+
+    @Test
+    void differences_areLoggedAtTheEnd() {
+        List<String> logged = Collections.synchronizedList(new ArrayList<>());
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                logged.add(new SimpleFormatter().formatMessage(line));
+            }
+
+            @Override
+            public void flush() {
+            }
+
+            @Override
+            public void close() {
+            }
+        };
+        Logger log = Logger.getLogger(WheelMQ.class.getName());
+        log.addHandler(handler);
+        try {
+            run(NewGroup.class).assertStatistics(events -> events.succeeded(1));
+        } finally {
+            log.removeHandler(handler);
+        }
+        assertTrue(logged.stream().anyMatch(line -> line.startsWith("relied on retry-route-at-first-query")), logged.toString());
     }
 
     @Test
@@ -170,6 +201,17 @@ class ExtensionTest {
             assertEquals(SHARED.nameServer(), System.getProperty("rocketmq.name-server"));
             assertTrue(own.server().clock().state().virtual());
             assertFalse(SHARED.server().clock().state().virtual());
+        }
+    }
+
+    @WheelMQTest(topics = "t:1")
+    static class NewGroup {
+        @Test
+        void consumes(WheelMQ mq) throws Exception {
+            GIVEN.add(mq);
+            try (Clients clients = new Clients()) {
+                clients.consumer(mq.nameServer(), "newcomers", "t", message -> true);
+            }
         }
     }
 

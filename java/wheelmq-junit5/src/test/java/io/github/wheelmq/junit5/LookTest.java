@@ -76,6 +76,17 @@ class LookTest {
     }
 
     @Test
+    void differences_tellWhatTheRealBrokerLacks(WheelMQ mq) throws Exception {
+        try (Clients clients = new Clients()) {
+            clients.consumer(mq.nameServer(), "newcomers", "seen", message -> true);
+            Difference relied = mq.differences().stream()
+                .filter(one -> one.name().equals("retry-route-at-first-query")).findFirst().orElseThrow();
+            assertTrue(relied.count() > 0, relied.toString());
+            assertTrue(relied.toString().contains(relied.ours()) && relied.toString().contains(relied.real()));
+        }
+    }
+
+    @Test
     void log_tellsThatItIsForTests(WheelMQ mq) {
         assertTrue(mq.log().contains("TEST API IS ON"), mq.log());
     }
