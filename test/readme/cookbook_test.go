@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/rocketmq-client-go/v2"
-	"github.com/apache/rocketmq-client-go/v2/consumer"
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 	"github.com/apache/rocketmq-client-go/v2/producer"
-	"github.com/apache/rocketmq-client-go/v2/rlog"
 
+	"github.com/wheelmq/wheelmq/test/goclient"
 	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 )
@@ -212,42 +210,18 @@ func startsAnother(t *testing.T, block string) {
 // fails is the program under test that cannot bill any order.
 func fails(t *testing.T, s started) {
 	t.Helper()
-	rlog.SetLogLevel("fatal")
+	goclient.Quiet()
 	out, err := exec.Command("curl", "-sS", "--fail-with-body", "-X", "PUT", "http://"+s.HTTP+"/test/topics/orders?queues=1").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c, err := rocketmq.NewPushConsumer(
-		consumer.WithNameServer(primitive.NamesrvAddr{s.NameServer}), consumer.WithInstance(t.Name()), consumer.WithGroupName("billing"),
-		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = c.Subscribe("orders", consumer.MessageSelector{}, func(context.Context, ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
-		return consumer.ConsumeRetryLater, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Shutdown() })
+	goclient.Consumer(t, s.NameServer, "billing", "orders", goclient.Fails)
 }
 
 // pays is the program under test that sends payments.
 func pays(t *testing.T, s started) {
 	t.Helper()
-	p, err := rocketmq.NewProducer(
-		producer.WithNameServer(primitive.NamesrvAddr{s.NameServer}), producer.WithInstanceName(t.Name()), producer.WithSendMsgTimeout(time.Second),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := goclient.Producer(t, s.NameServer, producer.WithSendMsgTimeout(time.Second))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -257,8 +231,5 @@ func pays(t *testing.T, s started) {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}()
-	t.Cleanup(func() {
-		<-ended
-		_ = p.Shutdown()
-	})
+	t.Cleanup(func() { <-ended })
 }

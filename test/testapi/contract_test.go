@@ -20,6 +20,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"github.com/wheelmq/wheelmq/test/goclient"
 	"github.com/wheelmq/wheelmq/test/peer"
 )
 
@@ -68,7 +69,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	quietClients()
+	goclient.Quiet()
 	code := m.Run()
 	// A selection of tests need not meet everything.
 	if code == 0 && !selected() {

@@ -1,8 +1,13 @@
 package testapi
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"github.com/apache/rocketmq-client-go/v2/primitive"
+
+	"github.com/wheelmq/wheelmq/test/goclient"
 )
 
 func TestFault_AppliesAndIsWaitedFor(t *testing.T) {
@@ -15,7 +20,11 @@ func TestFault_AppliesAndIsWaitedFor(t *testing.T) {
 	}
 	s.fails(t, "GET", "/test/faults/f1?hits=1&timeout=10ms", nil, 408, "timeout", "0 times of 1")
 	sent := make(chan error, 1)
-	go func() { sent <- produceTwice(s, "orders") }()
+	p := goclient.Producer(t, s.NameServer, resend...)
+	go func() {
+		_, err := p.SendSync(context.Background(), primitive.NewMessage("orders", []byte("once")))
+		sent <- err
+	}()
 	hit := into[faultState](t, s.get(t, "/test/faults/f1?hits=1&timeout=30s"))
 	if hit.Hits != 1 || !hit.Spent {
 		t.Errorf("after the send: %+v", hit)

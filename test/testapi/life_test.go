@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/rocketmq-client-go/v2/primitive"
+
+	"github.com/wheelmq/wheelmq/test/goclient"
 )
 
 func (s *server) total(t *testing.T, topic string) int {
@@ -76,7 +80,8 @@ func TestEvidence(t *testing.T) {
 		t.Errorf("differences of nothing: %v", got)
 	}
 	s.ok(t, "PUT", "/test/topics/orders?queues=1", nil)
-	if err := produceTwice(s, "orders"); err != nil {
+	p := goclient.Producer(t, s.NameServer)
+	if _, err := p.SendSync(t.Context(), primitive.NewMessage("orders", []byte("x"))); err != nil {
 		t.Fatal(err)
 	}
 	s.post(t, "/test/messages", m{"topic": "orders", "text": "late", "delayLevel": 1})
