@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
@@ -15,10 +16,8 @@ const (
 	// batch is how many messages one level delivers before the others get their turn.
 	batch = 256
 	// scanBatches is how many batches of new units one turn looks through.
-	scanBatches  = 256
-	firstBackoff = 100    // ms
-	maxBackoff   = 10_000 // ms
-	never        = int64(math.MaxInt64)
+	scanBatches = 256
+	never       = int64(math.MaxInt64)
 )
 
 // level is the state of one delay level. Only the driver's goroutine changes it; backlog and
@@ -137,7 +136,7 @@ func (w *worker) relyOn(l *level, r *run) {
 // refused makes the level wait, longer each time, and tells why. Other levels go on.
 func (w *worker) refused(l *level, now int64, err error) int64 {
 	l.refusals++
-	l.retryAt = now + min(int64(firstBackoff)<<min(l.refusals-1, 10), maxBackoff)
+	l.retryAt = now + redeliver.Backoff(l.refusals)
 	if l.refusals > w.s.opts.ResendsToBlocked {
 		w.s.note(l, err)
 	}

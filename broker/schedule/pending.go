@@ -4,8 +4,8 @@ import (
 	"container/heap"
 	"fmt"
 	"iter"
-	"strconv"
 
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -152,14 +152,9 @@ func (s *Service) Read(p Pending) (message.Record, error) {
 	if err != nil {
 		return message.Record{}, fmt.Errorf("schedule: pending message at %d: %w", p.CommitLogOffset, err)
 	}
-	props, realTopic, queueID := realProperties(nil, v.Properties)
-	id, err := strconv.ParseInt(string(queueID), 10, 32)
+	rec, err := redeliver.Real(&v, p.CommitLogOffset)
 	if err != nil {
-		return message.Record{}, fmt.Errorf("schedule: pending message at %d: REAL_QID is %q", p.CommitLogOffset, queueID)
+		return message.Record{}, fmt.Errorf("schedule: %w", err)
 	}
-	return message.Record{
-		Topic: string(realTopic), QueueID: int32(id), Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp,
-		BornHost: v.BornHost, StoreHost: v.StoreHost, StoreTimestamp: v.StoreTimestamp, CommitLogOffset: p.CommitLogOffset,
-		ReconsumeTimes: v.ReconsumeTimes, Body: append([]byte(nil), v.Body...), Properties: props,
-	}, nil
+	return rec, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -109,7 +110,7 @@ func New(opts Options) (*Service, error) {
 		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}), blocked: make(map[int64]string),
 	}
 	s.armedAt.Store(never)
-	s.worker.s, s.worker.source = s, newSourceText(opts.Log.Epoch())
+	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule)
 	s.listLevels()
 	s.file = newOffsetFile(s)
 	copiesFrom := s.file.load()

@@ -1,51 +1,12 @@
 package schedule
 
 import (
-	"bytes"
-	"strconv"
-
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 )
-
-// sourceText writes the identities of copies: the store's epoch, the log offset of the record that
-// a copy was made from, and a generation that is 0 for delay levels.
-type sourceText struct {
-	b     []byte
-	epoch int // length of the part that all identities share
-}
-
-func newSourceText(epoch uint64) sourceText {
-	b := append(strconv.AppendUint(nil, epoch, 16), ':')
-	return sourceText{b: b, epoch: len(b)}
-}
-
-// of is the identity of a record's copy, valid until the next call.
-func (t *sourceText) of(commitLogOffset int64) []byte {
-	t.b = append(strconv.AppendInt(t.b[:t.epoch], commitLogOffset, 10), ":0"...)
-	return t.b
-}
-
-// sourceOf is the log offset of the record that a copy was made from, and false for what is no
-// copy of a record of this store.
-func sourceOf(props []byte, epoch uint64) (commitLogOffset int64, ok bool) {
-	id, ok := message.PropertyGet(props, message.PropertySource)
-	if !ok {
-		return 0, false
-	}
-	first, rest, _ := bytes.Cut(id, []byte(":"))
-	second, _, ok := bytes.Cut(rest, []byte(":"))
-	if !ok {
-		return 0, false
-	}
-	if e, err := strconv.ParseUint(string(first), 16, 64); err != nil || e != epoch {
-		return 0, false
-	}
-	commitLogOffset, err := strconv.ParseInt(string(second), 10, 64)
-	return commitLogOffset, err == nil
-}
 
 // recognise looks in the log, from an offset on, for copies of what counts as pending, and takes
 // their sources out of the backlogs. A copy lies behind its source: nothing is to be found before
@@ -59,7 +20,7 @@ func (s *Service) recognise(from int64) {
 	begun := s.opts.Wire.NowMillis()
 	tell, records, found := begun+1000, 0, 0
 	err := s.opts.Log.Scan(from, func(v *message.View) error {
-		if source, ok := sourceOf(v.Properties, s.opts.Log.Epoch()); ok && s.deliveredAlready(source) {
+		if source, ok := redeliver.SourceOf(v.Properties, s.opts.Log.Epoch()); ok && s.deliveredAlready(source) {
 			found++
 		}
 		if records++; records&1023 == 0 {

@@ -1,0 +1,107 @@
+package redeliver
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+type (
+	// Log is what a Copier needs of the store.
+	Log interface {
+		Queue(topic []byte, queueID int32) *store.ConsumeQueue
+		Epoch() uint64
+	}
+	// Topics knows which topics exist.
+	Topics interface {
+		Get(name []byte) *topic.Config
+	}
+)
+
+// Copier makes copies of pending records. It belongs to one goroutine.
+type Copier struct {
+	// Record is the copy that Make has made; it aliases what Make was given.
+	Record message.Record
+
+	log     Log
+	topics  Topics
+	pending string // topic of the records that copies are made from
+	source  SourceText
+	props   []byte
+}
+
+// NewCopier returns a Copier for the pending records of a topic.
+func NewCopier(log Log, topics Topics, pendingTopic string) *Copier {
+	return &Copier{log: log, topics: topics, pending: pendingTopic, source: NewSourceText(log.Epoch())}
+}
+
+// Make makes the copy of a pending record in c.Record and returns why it cannot be delivered, if
+// so. DELAY, TIMER_*, REAL_TOPIC and REAL_QID stay on the copy, as on the real broker: consumers
+// read them. commitLogOffset is where the record lies, or lay.
+func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
+	props, realTopic, queueID := RealProperties(c.props[:0], v.Properties)
+	c.props = message.PropertyAppend(props, message.PropertySource, c.source.Of(commitLogOffset))
+	c.Record = message.Record{
+		Topic: c.pending, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
+		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: c.props,
+	}
+	n, err := strconv.ParseInt(string(queueID), 10, 32)
+	if err != nil || n < 0 {
+		return fmt.Sprintf("REAL_QID is %q", queueID)
+	}
+	c.Record.QueueID = int32(n)
+	target := c.topics.Get(realTopic)
+	if target == nil {
+		c.Record.Topic = string(realTopic)
+		// Deleting a topic deletes its queues: one that has them is only missing from the
+		// table, as after the loss of topics.json, and gets its messages.
+		if c.log.Queue(realTopic, c.Record.QueueID) != nil {
+			return ""
+		}
+		return fmt.Sprintf("topic %q does not exist", realTopic)
+	}
+	c.Record.Topic = target.TopicName
+	if target.TopicName == message.TopicTransHalf {
+		return "a half message was delayed"
+	}
+	return ""
+}
+
+// RealProperties appends to dst the properties of a pending record without this server's own, and
+// returns where it goes.
+func RealProperties(dst, props []byte) (real, realTopic, queueID []byte) {
+	for len(props) > 0 {
+		at, end := message.PropertyBounds(props)
+		name, rest := props[:at], message.PropertyRest(props, end)
+		switch {
+		case at == 0 || string(name) == message.PropertyDueMs || string(name) == message.PropertySource:
+			props = rest
+			continue
+		case string(name) == message.PropertyRealTopic:
+			realTopic = props[at+1 : end]
+		case string(name) == message.PropertyRealQueueID:
+			queueID = props[at+1 : end]
+		}
+		dst = append(dst, props[:len(props)-len(rest)]...)
+		props = rest
+	}
+	return dst, realTopic, queueID
+}
+
+// Real is a pending record as it will be in its topic, with memory of its own; CommitLogOffset and
+// StoreTimestamp are of where it waits.
+func Real(v *message.View, commitLogOffset int64) (message.Record, error) {
+	props, realTopic, queueID := RealProperties(nil, v.Properties)
+	id, err := strconv.ParseInt(string(queueID), 10, 32)
+	if err != nil {
+		return message.Record{}, fmt.Errorf("redeliver: pending message at %d: REAL_QID is %q", commitLogOffset, queueID)
+	}
+	return message.Record{
+		Topic: string(realTopic), QueueID: int32(id), Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp,
+		BornHost: v.BornHost, StoreHost: v.StoreHost, StoreTimestamp: v.StoreTimestamp, CommitLogOffset: commitLogOffset,
+		ReconsumeTimes: v.ReconsumeTimes, Body: append([]byte(nil), v.Body...), Properties: props,
+	}, nil
+}

@@ -1,0 +1,46 @@
+package redeliver
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/message"
+)
+
+// SourceText writes the identities of copies: the store's epoch, the log offset of the record that
+// a copy was made from, and a generation.
+type SourceText struct {
+	b     []byte
+	epoch int // length of the part that all identities share
+}
+
+// NewSourceText returns a SourceText of a store.
+func NewSourceText(epoch uint64) SourceText {
+	b := append(strconv.AppendUint(nil, epoch, 16), ':')
+	return SourceText{b: b, epoch: len(b)}
+}
+
+// Of is the identity of a record's copy, valid until the next call.
+func (t *SourceText) Of(commitLogOffset int64) []byte {
+	t.b = append(strconv.AppendInt(t.b[:t.epoch], commitLogOffset, 10), ":0"...)
+	return t.b
+}
+
+// SourceOf is the log offset of the record that a copy was made from, and false for what is no
+// copy of a record of this store.
+func SourceOf(props []byte, epoch uint64) (commitLogOffset int64, ok bool) {
+	id, ok := message.PropertyGet(props, message.PropertySource)
+	if !ok {
+		return 0, false
+	}
+	first, rest, _ := bytes.Cut(id, []byte(":"))
+	second, _, ok := bytes.Cut(rest, []byte(":"))
+	if !ok {
+		return 0, false
+	}
+	if e, err := strconv.ParseUint(string(first), 16, 64); err != nil || e != epoch {
+		return 0, false
+	}
+	commitLogOffset, err := strconv.ParseInt(string(second), 10, 64)
+	return commitLogOffset, err == nil
+}
