@@ -1,0 +1,92 @@
+package timer
+
+import "fmt"
+
+// nearReader gives the near entries of a second, as they were when it was made.
+type nearReader struct {
+	near    *near
+	second  int64
+	blocks  []int64 // positions, newest first
+	entries []byte  // what is left of the current block
+	open    []byte  // of the open block, given last
+	err     error
+	closed  bool
+}
+
+func (n *near) read(second int64) *nearReader {
+	r := &nearReader{near: n, second: second}
+	n.readers++
+	s := n.wheel.slot(second)
+	if s == nil {
+		return r
+	}
+	sound := int64(0)
+	if s.open != noBlock {
+		r.open = append(r.open, n.open.at(s.open).entries()...)
+		sound = int64(len(r.open) / entrySize)
+	}
+	for pos := s.base; pos != none && r.err == nil; {
+		entries, prev, err := n.log.block(pos, second)
+		if err != nil {
+			r.err = err
+			break
+		}
+		r.blocks = append(r.blocks, pos)
+		sound += int64(len(entries) / entrySize)
+		pos = prev
+	}
+	r.check(sound, int64(s.count))
+	return r
+}
+
+// check compares how many entries were found with how many were added.
+func (r *nearReader) check(sound, added int64) {
+	if sound == added && r.err == nil {
+		return
+	}
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: the chain of blocks is broken", ErrDamaged)
+	}
+	r.near.damaged += max(added-sound, 0)
+	r.err = fmt.Errorf("timer: second %d has %d of its %d near entries: %w", r.second, sound, added, r.err)
+}
+
+// next is the next entry in arrival order.
+func (r *nearReader) next() (Item, bool) {
+	for len(r.entries) == 0 {
+		if !r.nextBlock() {
+			return Item{}, false
+		}
+	}
+	e := entryOf(r.entries, r.second)
+	r.entries = r.entries[entrySize:]
+	return Item{Entry: e}, true
+}
+
+func (r *nearReader) nextBlock() bool {
+	if r.closed {
+		return false
+	}
+	if n := len(r.blocks); n > 0 {
+		pos := r.blocks[n-1]
+		r.blocks = r.blocks[:n-1]
+		c := r.near.log.find(pos)
+		// It was checked when the chain was followed.
+		entries, _, err := readBlock(c.region.Bytes()[pos-c.base:], r.second)
+		if err != nil && r.err == nil {
+			r.err = err
+		}
+		r.entries = entries
+		return true
+	}
+	r.entries, r.open = r.open, nil
+	return len(r.entries) > 0
+}
+
+func (r *nearReader) close() {
+	if !r.closed {
+		r.closed = true
+		r.entries = nil
+		r.near.readers--
+	}
+}
