@@ -159,8 +159,9 @@ func (e *Engine) Advance(ctx context.Context, d time.Duration) (m Moved, err err
 	return m, err
 }
 
-// AdvanceToNext goes to the next due instant. With nothing pending it waits until consumers have
-// finished, since what they fail at comes back later; then it is ErrNothingPending.
+// AdvanceToNext goes to the next due instant, once consumers have finished with what they were
+// given: what they fail at may be due before all else. With nothing pending then it is
+// ErrNothingPending.
 func (e *Engine) AdvanceToNext(ctx context.Context) (m Moved, err error) {
 	ctx, end, err := e.begin(ctx)
 	if err != nil {
@@ -168,12 +169,13 @@ func (e *Engine) AdvanceToNext(ctx context.Context) (m Moved, err error) {
 	}
 	defer end()
 	defer e.note(&m, &err)()
-	next, err := e.settle(ctx)
-	if err == nil && next == math.MaxInt64 {
-		if _, err = e.rest(ctx, never); err == nil {
-			next, err = e.settle(ctx)
-		}
+	if _, err := e.settle(ctx); err != nil {
+		return m, err
 	}
+	if _, err := e.rest(ctx, never); err != nil {
+		return m, err
+	}
+	next, err := e.settle(ctx)
 	switch {
 	case err != nil:
 		return m, err
