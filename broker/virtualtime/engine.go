@@ -30,8 +30,9 @@ var (
 	ErrClosed = errors.New("virtualtime: closed")
 )
 
-// DefaultPatience is the real time for which nothing may change before an Engine gives up.
-const DefaultPatience = 30 * time.Second
+// DefaultPatience is the real time for which nothing may change before an Engine gives up. Clients
+// whose connection broke off are back after half a minute.
+const DefaultPatience = 45 * time.Second
 
 type (
 	// InFlight knows what consumers have not finished with.

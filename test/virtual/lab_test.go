@@ -55,6 +55,16 @@ func (l *lab) until(cond func() bool) time.Duration {
 	return time.UnixMilli(m.Now).Sub(l.start)
 }
 
+// consumed is how many messages the group has consumed with success, as far as is known.
+func (l *lab) consumed() int64 {
+	l.t.Helper()
+	n, err := l.inFlight().Consumed(l.t.Context(), group)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return n
+}
+
 func (l *lab) producer() rocketmq.Producer {
 	l.t.Helper()
 	p, err := rocketmq.NewProducer(producer.WithNameServer([]string{l.NameServerAddr()}), producer.WithInstanceName(l.t.Name()+" producer"))
