@@ -12,6 +12,13 @@ type farPart interface {
 	has(slot, logOffset int64) bool
 	// next is the first second >= from that may have entries.
 	next(from int64) (second int64, ok bool)
+	// firstDue is the exact Due of the message (no cancel) that is due first, of all that are not
+	// done, and the second it is kept in.
+	firstDue() (ms, second int64, ok bool)
+	// each visits the entries of seconds >= from that read does not give yet, hour after hour or
+	// day after day, in any order within, until visit returns false. Records are valid during a
+	// visit.
+	each(from int64, visit func(second int64, item Item) bool) error
 	// count is about how many entries a second has.
 	count(second int64) int64
 	// read gives the entries of a second below nearEnd in arrival order, nil when there are
@@ -39,7 +46,8 @@ type farPart interface {
 	close() error
 }
 
-// farReader gives the far entries of one second.
+// farReader gives the far entries of one second. What it gave is valid until its close, whatever
+// is called on the farPart meanwhile: a file that a reader uses is not unmapped.
 type farReader interface {
 	next() (Item, bool)
 	err() error

@@ -12,7 +12,7 @@ type near struct {
 	open    openBlocks
 	logMax  int64 // end of the last record that an entry names
 	damaged int64 // entries found missing
-	readers int
+	first   firstDue
 }
 
 func openNear(opts Options, saved *State, logEnd int64) (*near, error) {
@@ -170,6 +170,7 @@ func (n *near) done(second int64) {
 		n.open.release(s.open)
 	}
 	n.wheel.remove(second)
+	n.first = firstDue{}
 }
 
 func (n *near) next(from int64) (int64, bool) { return n.wheel.next(from) }
@@ -179,6 +180,28 @@ func (n *near) count(second int64) int64 {
 		return int64(s.count)
 	}
 	return 0
+}
+
+// firstDue is the lowest Due of the messages of a second, false when there are only cancels.
+func (n *near) firstDue(second int64) (ms int64, ok bool, err error) {
+	if c := &n.first; c.ok && c.second == second && c.count == n.count(second) {
+		return c.ms, true, nil
+	}
+	r := n.read(second)
+	defer r.close()
+	for item, more := r.next(); more; item, more = r.next() {
+		if item.Flags == 0 && (!ok || item.Due < ms) {
+			ms, ok = item.Due, true
+		}
+	}
+	n.first = firstDue{second, n.count(second), ms, ok}
+	return ms, ok, r.err
+}
+
+// firstDue is what was found about a second when it had so many entries.
+type firstDue struct {
+	second, count, ms int64
+	ok                bool
 }
 
 func (n *near) oldest() (int64, bool) { return n.wheel.oldest() }
@@ -243,11 +266,6 @@ func (n *near) dropChunks() {
 
 func (n *near) sync() error { return n.log.sync() }
 
-func (n *near) saved(s *State) error {
-	if n.readers > 0 {
-		return nil
-	}
-	return n.log.saved(s.Chunks)
-}
+func (n *near) saved(s *State) error { return n.log.saved(s.Chunks) }
 
 func (n *near) close() error { return n.log.close() }

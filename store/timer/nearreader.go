@@ -6,16 +6,15 @@ import "fmt"
 type nearReader struct {
 	near    *near
 	second  int64
-	blocks  []int64 // positions, newest first
-	entries []byte  // what is left of the current block
-	open    []byte  // of the open block, given last
+	blocks  []place // newest first
+	held    []*chunk
+	entries []byte // what is left of the current block
+	open    []byte // of the open block, given last
 	err     error
-	closed  bool
 }
 
 func (n *near) read(second int64) *nearReader {
 	r := &nearReader{near: n, second: second}
-	n.readers++
 	s := n.wheel.slot(second)
 	if s == nil {
 		return r
@@ -26,17 +25,26 @@ func (n *near) read(second int64) *nearReader {
 		sound = int64(len(r.open) / entrySize)
 	}
 	for pos := s.base; pos != none && r.err == nil; {
-		entries, prev, err := n.log.block(pos, second)
+		p, entries, prev, err := n.log.block(pos, second)
 		if err != nil {
 			r.err = err
 			break
 		}
-		r.blocks = append(r.blocks, pos)
+		r.hold(p.chunk)
+		r.blocks = append(r.blocks, p)
 		sound += int64(len(entries) / entrySize)
 		pos = prev
 	}
 	r.check(sound, int64(s.count))
 	return r
+}
+
+// hold keeps a file from being unmapped.
+func (r *nearReader) hold(c *chunk) {
+	if len(r.held) == 0 || r.held[len(r.held)-1] != c {
+		c.readers++
+		r.held = append(r.held, c)
+	}
 }
 
 // check compares how many entries were found with how many were added.
@@ -64,17 +72,14 @@ func (r *nearReader) next() (Item, bool) {
 }
 
 func (r *nearReader) nextBlock() bool {
-	if r.closed {
-		return false
-	}
 	if n := len(r.blocks); n > 0 {
-		pos := r.blocks[n-1]
+		p := r.blocks[n-1]
 		r.blocks = r.blocks[:n-1]
-		c := r.near.log.find(pos)
-		// It was checked when the chain was followed.
-		entries, _, err := readBlock(c.region.Bytes()[pos-c.base:], r.second)
-		if err != nil && r.err == nil {
-			r.err = err
+		entries, _, err := readBlock(p.bytes(), r.second)
+		if err != nil {
+			// It was sound when the chain was followed.
+			r.blocks, r.open, r.err = nil, nil, fmt.Errorf("timer: second %d: %w", r.second, err)
+			return false
 		}
 		r.entries = entries
 		return true
@@ -84,9 +89,8 @@ func (r *nearReader) nextBlock() bool {
 }
 
 func (r *nearReader) close() {
-	if !r.closed {
-		r.closed = true
-		r.entries = nil
-		r.near.readers--
+	for _, c := range r.held {
+		c.readers--
 	}
+	r.held, r.blocks, r.entries, r.open = nil, nil, nil, nil
 }

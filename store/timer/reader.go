@@ -1,16 +1,24 @@
 package timer
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Reader gives the entries of one second in arrival order.
 type Reader struct {
-	far  farReader // nil: none, or all given
-	near *nearReader
-	err  error
+	far     farReader // nil: none
+	farRead bool      // all of it was given
+	near    *nearReader
 }
 
-// Read gives all entries that a second has now, near and far: what is added later is not among
-// them. The error wraps ErrNotReady while its hour is not sorted. The owner closes the Reader
-// before Saved.
+// Read gives all entries that a second before NearEnd has now, near and far: what is added later
+// is not among them. A Reader may stay open over everything but Close of the Timeline, Done of its
+// second too. The error wraps ErrNotReady while the second's hour is not sorted.
 func (t *Timeline) Read(second int64) (*Reader, error) {
+	if second >= t.nearEnd {
+		return nil, fmt.Errorf("%w: second %d is far", ErrNotReady, second)
+	}
 	r := &Reader{}
 	if t.far != nil {
 		var err error
@@ -25,36 +33,28 @@ func (t *Timeline) Read(second int64) (*Reader, error) {
 
 // Next is the next entry, false at the end or after damage: see Err.
 func (r *Reader) Next() (Item, bool) {
-	if r.far != nil {
+	if r.far != nil && !r.farRead {
 		if item, ok := r.far.next(); ok {
 			return item, true
 		}
-		r.endFar()
+		r.farRead = true
 	}
 	return r.near.next()
-}
-
-func (r *Reader) endFar() {
-	if err := r.far.err(); err != nil && r.err == nil {
-		r.err = err
-	}
-	r.far.close()
-	r.far = nil
 }
 
 // Err tells, after Next has returned false, what is missing: it wraps ErrDamaged. What Next gave
 // is sound.
 func (r *Reader) Err() error {
-	if r.err != nil {
-		return r.err
+	if r.far == nil {
+		return r.near.err
 	}
-	return r.near.err
+	return errors.Join(r.far.err(), r.near.err)
 }
 
 // Close ends the Reader: records that it gave are not valid any more.
 func (r *Reader) Close() {
 	if r.far != nil {
-		r.endFar()
+		r.far.close()
 	}
 	r.near.close()
 }

@@ -154,6 +154,40 @@ func (t *Timeline) Next() (second int64, ok bool) {
 	return second, ok
 }
 
+// FirstDue is the exact instant, ms, of the pending message that is due first, and false when no
+// message is pending: cancels do not count. It reads near seconds, and no far ones.
+func (t *Timeline) FirstDue() (ms int64, ok bool, err error) {
+	limit := t.nearEnd
+	if t.far != nil {
+		var second int64
+		if ms, second, ok = t.far.firstDue(); ok {
+			limit = min(limit, second+1)
+		}
+	}
+	for second, has := t.near.next(t.hand); has && second < limit; second, has = t.near.next(second + 1) {
+		first, found, err := t.near.firstDue(second)
+		if err != nil {
+			return 0, false, err
+		}
+		if found {
+			if !ok || first < ms {
+				ms, ok = first, true
+			}
+			break
+		}
+	}
+	return ms, ok, nil
+}
+
+// Each visits the far entries of seconds >= from that Read does not give yet, hour after hour or
+// day after day, in any order within, until visit returns false. Records are valid during a visit.
+func (t *Timeline) Each(from int64, visit func(second int64, item Item) bool) error {
+	if t.far == nil {
+		return nil
+	}
+	return t.far.each(from, visit)
+}
+
 // Count is how many entries a second has: exact for near ones.
 func (t *Timeline) Count(second int64) int64 {
 	n := t.near.count(second)

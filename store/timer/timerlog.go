@@ -39,6 +39,7 @@ type chunk struct {
 	base     int64 // position of its first byte
 	region   region.Region
 	reserved int // bytes below have disk space
+	readers  int // that may look at it
 }
 
 // span is a written part of a chunk.
@@ -165,20 +166,30 @@ func (l *timerLog) find(pos int64) *chunk {
 	return l.chunks[i]
 }
 
-// block is the sound block at a position, of the given second.
-func (l *timerLog) block(pos, second int64) (entries []byte, prev int64, err error) {
-	c := l.find(pos)
-	if c == nil {
-		return nil, 0, fmt.Errorf("%w: no file has position %d", ErrDamaged, pos)
+// place is where a block lies.
+type place struct {
+	chunk *chunk
+	at    int
+}
+
+func (p place) bytes() []byte { return p.chunk.region.Bytes()[p.at:] }
+
+// block finds the sound block at a position, of the given second, its entries and the position of
+// the one before.
+func (l *timerLog) block(pos, second int64) (p place, entries []byte, prev int64, err error) {
+	p.chunk = l.find(pos)
+	if p.chunk == nil {
+		return p, nil, 0, fmt.Errorf("%w: no file has position %d", ErrDamaged, pos)
 	}
-	to := min(l.end-c.base, l.chunkSize)
-	if entries, prev, err = readBlock(c.region.Bytes()[pos-c.base:to], second); err != nil {
-		return nil, 0, fmt.Errorf("%s at %d: %w", l.path(c), pos-c.base, err)
+	p.at = int(pos - p.chunk.base)
+	to := min(l.end-pos, maxBlock, l.chunkSize-int64(p.at))
+	if entries, prev, err = readBlock(p.bytes()[:to], second); err != nil {
+		return p, nil, 0, fmt.Errorf("%s at %d: %w", l.path(p.chunk), p.at, err)
 	}
 	if prev >= pos {
-		return nil, 0, fmt.Errorf("%w: a block at %d that follows one at %d", ErrDamaged, pos, prev)
+		return p, nil, 0, fmt.Errorf("%w: a block at %d that follows one at %d", ErrDamaged, pos, prev)
 	}
-	return entries, prev, nil
+	return p, entries, prev, nil
 }
 
 // name makes everything that is written part of what sync makes durable.
@@ -234,7 +245,7 @@ func (l *timerLog) saved(named []int64) error {
 	defer l.mu.Unlock()
 	var errs []error
 	l.dropped = slices.DeleteFunc(l.dropped, func(c *chunk) bool {
-		if _, is := slices.BinarySearch(named, c.base); is {
+		if _, is := slices.BinarySearch(named, c.base); is || c.readers > 0 {
 			return false
 		}
 		l.unsynced = slices.DeleteFunc(l.unsynced, func(s span) bool { return s.chunk == c })
