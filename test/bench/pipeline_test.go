@@ -17,6 +17,8 @@ const firstOpaque = 1_000_000_000
 type prepared struct {
 	frame    []byte
 	opaqueAt int
+	// patch, when not nil, makes the n-th frame differ from the others, in place.
+	patch func(frame []byte, n int)
 }
 
 // prepare encodes a request with a JSON header.
@@ -59,6 +61,9 @@ func (p prepared) number(dst []byte, n int) []byte {
 	for i := p.opaqueAt + 9; i >= p.opaqueAt; i-- {
 		dst[start+i] = byte('0' + opaque%10)
 		opaque /= 10
+	}
+	if p.patch != nil {
+		p.patch(dst[start:], n)
 	}
 	return dst
 }
