@@ -21,6 +21,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
+	"github.com/wheelmq/wheelmq/broker/timer"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/broker/virtualtime"
 	"github.com/wheelmq/wheelmq/clock"
@@ -72,6 +73,7 @@ type Broker struct {
 	appender *appender.Appender
 	park     *park.Service
 	schedule *schedule.Service
+	timers   *timer.Admission
 	inFlight *inflight.Tracker   // may be nil
 	time     *virtualtime.Engine // nil with a real clock
 	router   *remoting.Router
@@ -189,10 +191,19 @@ func (b *Broker) assemble() (err error) {
 	return nil
 }
 
+// timersDelivered tells whether admitted any-time delayed messages have somebody who delivers them;
+// without one they are refused.
+const timersDelivered = false
+
 func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	o, c := b.opts, b.opts.Config
+	b.timers = timer.NewAdmission(timer.AdmissionOptions{
+		Enabled: c.TimerWheelEnable && timersDelivered, MaxDelayMs: c.TimerMaxDelaySec * 1000, PrecisionMs: c.TimerPrecisionMs,
+		CongestNum: c.TimerCongestNumEachSlot, StartDeliverTime: c.StartDeliverTimeEnable, Virtual: b.virtual != nil,
+		Store: o.Store, Differences: o.Differences,
+	})
 	b.appender = appender.New(b.store, schedule.NewHook(schedule.HookOptions{
-		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Differences: o.Differences,
+		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, AnyTime: b.timers, Differences: o.Differences,
 	}))
 	if b.park, err = park.New(park.Options{
 		Appender: b.appender, Log: o.Log, Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,

@@ -17,7 +17,7 @@ func (b *Broker) routes() []remoting.Route {
 			Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
 			Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
 			TraceOn: c.TraceOn, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
-			Writable: func() bool { return c.BrokerPermission&2 != 0 },
+			Broker: c.BrokerName, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
 		}).Routes(),
 		(&processor.SendBack{
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,

@@ -48,17 +48,19 @@ type SendOptions struct {
 	StoreHost netip.AddrPort // the broker's address, part of every message id
 	Region    string         // regionId
 	Cluster   string         // brokerClusterName
+	Broker    string         // brokerName, part of recall handles
 	TraceOn   bool
 	SyncFlush bool // flushDiskType=SYNC_FLUSH: replies wait for the group commit
 	// MaxMessageSize is maxMessageSize, bytes; it bounds a batch as a whole.
 	MaxMessageSize int
+	// AnyTime tells whether properties ask for an any-time delay.
+	AnyTime interface{ Asked(props []byte) bool }
 }
 
 // Send serves SEND_MESSAGE (10), SEND_MESSAGE_V2 (310) and SEND_BATCH_MESSAGE (320).
 //
 // It runs on the event loop and allocates nothing for a message to a known topic. Prepared
-// transactional messages and light queues are refused; any-time delays are refused by
-// handleScheduleMessage.
+// transactional messages and light queues are refused.
 type Send struct {
 	opts   SendOptions
 	states sync.Pool
@@ -81,7 +83,7 @@ func NewSend(opts SendOptions) *Send {
 // Routes returns the table rows.
 func (s *Send) Routes() []remoting.Route {
 	const test = "broker/processor/send_test.go"
-	const note = "transactional and any-time delayed messages are refused"
+	const note = "transactional messages are refused"
 	return []remoting.Route{
 		{Code: remoting.SendMessage, Name: "SEND_MESSAGE", Handler: s.send, Since: "3.0", Status: remoting.Partial, Note: note, Test: test},
 		{Code: remoting.SendMessageV2, Name: "SEND_MESSAGE_V2", Handler: s.send, Since: "3.2", Status: remoting.Partial, Note: note, Test: test},
@@ -98,6 +100,7 @@ type sendState struct {
 	props   []byte
 	uniqKey []byte
 	id      []byte
+	handle  []byte
 	found   foundProperties
 
 	config   *topic.Config
@@ -160,6 +163,9 @@ func (s *Send) target(h *remoting.SendMessageRequest, producer netip.AddrPort) (
 		return nil, remoting.Errorf(remoting.NoPermission, "the broker[%s] sending message is forbidden", s.opts.StoreHost)
 	}
 	if topic.Rule(h.Topic).NoSend {
+		if string(h.Topic) == message.TopicTimer {
+			s.opts.Differences.Use(difference.TimerTopicClosed)
+		}
 		return nil, remoting.Errorf(remoting.NoPermission, "Sending message to topic[%s] is forbidden.", h.Topic)
 	}
 	if config == nil {
@@ -302,5 +308,6 @@ func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
 	if len(st.uniqKey) > 0 {
 		reply.Ext.Bytes("transactionId", st.uniqKey)
 	}
+	st.recallHandle(reply)
 	st.counters.PutOK(st.count, size)
 }

@@ -25,7 +25,7 @@ func (s *Send) putBatch(ex *remoting.Exchange, st *sendState, config *topic.Conf
 	if err := s.refuseInBatch(h.Properties); err != nil {
 		return false, err
 	}
-	st.found, st.uniqKey, st.recs = foundProperties{}, st.uniqKey[:0], st.recs[:0]
+	st.found, st.uniqKey, st.rec, st.recs = foundProperties{}, st.uniqKey[:0], message.Record{Scratch: st.rec.Scratch}, st.recs[:0]
 	if wait, ok := message.PropertyGet(h.Properties, message.PropertyWait); ok {
 		st.found.noWait = string(wait) == "false"
 	}
@@ -73,7 +73,7 @@ func (s *Send) refuseInBatch(props []byte) error {
 			return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be delayed (DELAY=%s)", v)
 		}
 	}
-	if message.HasTimer(props) {
+	if s.opts.AnyTime.Asked(props) {
 		s.opts.Differences.Use(difference.BatchDelayRefused)
 		return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be delayed (TIMER_*)")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
+	"github.com/wheelmq/wheelmq/broker/timer"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -28,6 +29,7 @@ type sendLab struct {
 	topics *topic.Table
 	groups *subscription.Table
 	locks  *lock.Table
+	timers *timer.Admission
 	routes []remoting.Route
 }
 
@@ -53,14 +55,17 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 	check(t, err)
 	counters, err := stats.New(stats.Options{Wire: clock.Real{}, Cluster: "C"})
 	check(t, err)
+	l.timers = timer.NewAdmission(timer.AdmissionOptions{
+		Enabled: true, MaxDelayMs: 3 * 86_400_000, PrecisionMs: 1000, CongestNum: 1<<31 - 1, Store: clock.Real{}, Differences: differences,
+	})
 	door := appender.New(l.store, schedule.NewHook(schedule.HookOptions{
-		Levels: levels, Enabled: true, Store: clock.Real{}, Differences: differences,
+		Levels: levels, Enabled: true, Store: clock.Real{}, AnyTime: l.timers, Differences: differences,
 	}))
 	host := netip.MustParseAddrPort("127.0.0.1:10911")
 	l.routes = append(processor.NewSend(processor.SendOptions{
 		Topics: l.topics, Groups: l.groups, Locks: l.locks, Appender: door, Stats: counters, Store: clock.Real{},
 		Differences: differences, StoreHost: host, Region: "DefaultRegion", Cluster: "C", TraceOn: true, SyncFlush: sync,
-		MaxMessageSize: store.DefaultMaxMessageSize,
+		MaxMessageSize: store.DefaultMaxMessageSize, Broker: "B", AnyTime: l.timers,
 	}).Routes(), (&processor.SendBack{
 		Topics: l.topics, Groups: l.groups, Appender: door, Store: l.store, Stats: counters, StoreHost: host,
 	}).Routes()...)
@@ -154,7 +159,7 @@ func TestSend_Refusals(t *testing.T) {
 		"queue out of range":  {"R", 99, "", "x", remoting.InvalidParameter},
 		"empty body":          {"R", 0, "", "", remoting.MessageIllegal},
 		"delay is no number":  {"R", 0, properties("DELAY", "abc"), "x", remoting.MessageIllegal},
-		"timer":               {"R", 0, properties("TIMER_DELAY_MS", "5"), "x", remoting.SystemError},
+		"timer is no number":  {"R", 0, properties("TIMER_DELAY_MS", "abc"), "x", remoting.MessageIllegal},
 		"transaction":         {"R", 0, properties("TRAN_MSG", "true"), "x", remoting.SystemError},
 		"light queues":        {"R", 0, properties("INNER_MULTI_DISPATCH", "%LMQ%q"), "x", remoting.SystemError},
 		"properties too long": {"R", 0, properties("K", strings.Repeat("v", 32760)), "x", remoting.MessageIllegal},

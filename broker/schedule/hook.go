@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
-	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
@@ -19,8 +18,6 @@ const deliveryRoom = 64
 var (
 	errNotEnabled = &remoting.Error{Code: remoting.ServiceNotAvailable,
 		Remark: "delayed messages are not available: scheduleMessageEnable is false"}
-	errTimerNotEnabled = &remoting.Error{Code: remoting.SystemError,
-		Remark: "accurate timer message is not enabled, timerWheelEnable is false"}
 	errNoRoom = &remoting.Error{Code: remoting.MessageIllegal,
 		Remark: "the message is illegal: its properties leave no room for those that a delayed message needs, limit 32KB."}
 )
@@ -30,13 +27,19 @@ type HookOptions struct {
 	Levels      Levels
 	Enabled     bool // scheduleMessageEnable
 	Store       clock.Clock
+	AnyTime     AnyTime // nil: no message waits for an instant of its own
 	Differences *difference.Set
+}
+
+// AnyTime takes messages without a level, of which some wait for an instant of their own.
+type AnyTime interface {
+	Admit(rec *message.Record) error
 }
 
 // NewHook returns handleScheduleMessage: a message with a positive DELAY goes to
 // SCHEDULE_TOPIC_XXXX, queue level − 1, and keeps where it was meant for as REAL_TOPIC and
 // REAL_QID. Levels beyond the highest are clamped; 0 and less mean no delay. A level wins over
-// TIMER_* properties, which are dropped; without one they are refused until timers are served.
+// TIMER_* properties, which are dropped; without one they are for AnyTime to look at.
 func NewHook(opts HookOptions) appender.Hook {
 	h := hook{opts}
 	return appender.Hook{Name: "handleScheduleMessage", Apply: h.apply}
@@ -56,7 +59,10 @@ func (h *hook) apply(rec *message.Record, origin appender.Origin) error {
 		return err
 	}
 	if level <= 0 {
-		return refuseTimer(rec)
+		if h.opts.AnyTime == nil {
+			return nil
+		}
+		return h.opts.AnyTime.Admit(rec)
 	}
 	if !h.opts.Enabled && origin == appender.FromClient && !strings.HasPrefix(rec.Topic, message.PrefixRetry) {
 		return errNotEnabled
@@ -76,18 +82,6 @@ func (h *hook) level(props []byte) (int64, error) {
 		return 0, remoting.Errorf(remoting.MessageIllegal, "the message is illegal: DELAY is %q, want a delay level", value)
 	}
 	return level, nil
-}
-
-// refuseTimer refuses any-time delays, which would be delivered at once otherwise. On retry
-// and dead-letter topics they were served already and mean nothing.
-func refuseTimer(rec *message.Record) error {
-	if !message.HasTimer(rec.Properties) {
-		return nil
-	}
-	if _, derived := topic.GroupOf(rec.Topic); derived {
-		return nil
-	}
-	return errTimerNotEnabled
 }
 
 func (h *hook) rewrite(rec *message.Record, level int64) error {

@@ -76,6 +76,16 @@ type lab struct {
 	stall    schedule.Stall
 }
 
+// noTimers refuses every message that waits for an instant of its own.
+type noTimers struct{}
+
+func (noTimers) Admit(rec *message.Record) error {
+	if message.HasTimer(rec.Properties) {
+		return &remoting.Error{Code: remoting.SystemError, Remark: "no timers"}
+	}
+	return nil
+}
+
 func newLab(t testing.TB) *lab {
 	l := newLabIn(t, t.TempDir())
 	l.open()
@@ -115,7 +125,9 @@ func (l *lab) open() {
 			return &remoting.Error{Code: remoting.SystemBusy, Remark: "busy"}
 		}
 		return nil
-	}}, schedule.NewHook(schedule.HookOptions{Levels: levels, Enabled: true, Store: l.clock, Differences: differences}))
+	}}, schedule.NewHook(schedule.HookOptions{
+		Levels: levels, Enabled: true, Store: l.clock, AnyTime: noTimers{}, Differences: differences,
+	}))
 	l.health = health.NewRegistry()
 	l.service, err = schedule.New(schedule.Options{
 		Levels: levels, Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),

@@ -1,0 +1,19 @@
+package processor
+
+import (
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// recallHandle tells the client by what it recalls a message that waits for its instant.
+func (st *sendState) recallHandle(reply *remoting.Reply) {
+	if st.count != 1 || st.rec.Topic != message.TopicTimer {
+		return
+	}
+	out, ok := message.TimerOutOf(st.rec.Properties)
+	if !ok {
+		return
+	}
+	st.handle = message.AppendRecallHandle(st.handle[:0], st.config.TopicName, st.send.opts.Broker, out+1, st.uniqKey)
+	reply.Ext.Plain("recallHandle", st.handle)
+}

@@ -1,0 +1,201 @@
+package timer
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// deliveryRoom is what a delivered copy's properties may need beyond those of the pending record,
+// here or on a real broker that opens the store: a message that would not fit then is refused when
+// it is sent, not dropped when it is due.
+const deliveryRoom = 160
+
+// NotEnabled is the answer to a message with a timer where nobody would deliver it.
+var NotEnabled = &remoting.Error{Code: remoting.SystemError,
+	Remark: "accurate timer message is not enabled, timerWheelEnable is false"}
+
+var errNoRoom = &remoting.Error{Code: remoting.MessageIllegal,
+	Remark: "the message is illegal: its properties leave no room for those that a timer message needs, limit 32KB."}
+
+// AdmissionOptions are what an Admission needs.
+type AdmissionOptions struct {
+	Enabled     bool  // timerWheelEnable
+	MaxDelayMs  int64 // timerMaxDelaySec
+	PrecisionMs int64 // timerPrecisionMs
+	// CongestNum is how many messages may be due in one second before some are refused; from
+	// twice as many on all are (timerCongestNumEachSlot).
+	CongestNum int64
+	// StartDeliverTime makes __STARTDELIVERTIME delay a message (startDeliverTimeEnable).
+	StartDeliverTime bool
+	// Virtual says that tests turn the clock: an absolute time is then as far ahead as it was for
+	// the client that sent it.
+	Virtual     bool
+	Store       clock.Clock
+	CountAt     func(outMs int64) int64 // pending messages in the second of outMs; may be nil
+	Differences *difference.Set
+}
+
+// Admission is the timer's half of handleScheduleMessage: it decides which messages wait for an
+// instant, refuses what nobody could deliver, and makes the rest pending records of
+// rmq_sys_wheel_timer. It is safe for concurrent use.
+type Admission struct {
+	opts       AdmissionOptions
+	refusal    *remoting.Error // of what is too far ahead
+	congestion congestion
+}
+
+// NewAdmission returns an Admission.
+func NewAdmission(opts AdmissionOptions) *Admission {
+	return &Admission{
+		opts: opts,
+		refusal: remoting.Errorf(remoting.MessageIllegal, "timer message illegal, the delay time should not be bigger than the max delay %dms;"+
+			" or if set del msg, the delay time should be bigger than the current time", opts.MaxDelayMs),
+		congestion: congestion{limit: opts.CongestNum, countAt: opts.CountAt, random: randomShare},
+	}
+}
+
+// Asked tells whether properties ask for an any-time delay.
+func (a *Admission) Asked(props []byte) bool {
+	if message.HasTimer(props) {
+		return true
+	}
+	if !a.opts.StartDeliverTime {
+		return false
+	}
+	_, ok := message.PropertyGet(props, message.PropertyStartDeliverTime)
+	return ok
+}
+
+// Admit looks at a record without a delay level. It leaves alone what asks for no instant, for one
+// that is past, or lies in a retry or dead-letter topic, where its time was served already; it
+// refuses what is illegal, and rewrites the rest.
+func (a *Admission) Admit(rec *message.Record) error {
+	if !a.Asked(rec.Properties) {
+		return nil
+	}
+	if _, derived := topic.GroupOf(rec.Topic); derived {
+		a.opts.Differences.Use(difference.TimerNotOnRetries)
+		return nil
+	}
+	if !a.opts.Enabled {
+		return NotEnabled
+	}
+	asked := a.read(rec.Properties)
+	if asked.served() {
+		return nil
+	}
+	due, now, err := a.due(&asked, rec.BornTimestamp)
+	if err != nil {
+		return err
+	}
+	if due.Ms <= now {
+		if asked.cancels {
+			return a.refusal
+		}
+		return nil
+	}
+	if due.Ms-now > a.opts.MaxDelayMs {
+		return a.refusal
+	}
+	out := message.TimerOut(due.Ms, a.opts.PrecisionMs)
+	if !asked.cancels {
+		if err := a.congestion.admit(out, now); err != nil {
+			a.opts.Differences.Use(difference.TimerCongestionAtAdmission)
+			return err
+		}
+	}
+	a.note(&asked, rec)
+	return a.rewrite(rec, due, out)
+}
+
+// note counts what the real broker would have done otherwise.
+func (a *Admission) note(asked *request, rec *message.Record) {
+	a.opts.Differences.Use(difference.TimerToTheMillisecond)
+	if asked.relative != nil {
+		a.opts.Differences.Use(difference.TimerInstantsOnly)
+	}
+	if property(rec.Properties, message.PropertyTimerOutMs) != nil {
+		a.opts.Differences.Use(difference.TimerOutMsIsTheBrokers)
+	}
+}
+
+// due is when a message is due, and what the clock that decides it reads. A relative delay counts
+// from now in message time, rounded up so that nothing is early by a fraction of a millisecond.
+func (a *Admission) due(asked *request, born int64) (due message.Due, now int64, err error) {
+	if asked.relative != nil {
+		delay, err := a.delay(asked)
+		if err != nil {
+			return due, 0, err
+		}
+		now = clock.Ceil(a.opts.Store)
+		return message.Due{Ms: now + delay}, now, nil
+	}
+	at, err := strconv.ParseInt(string(asked.absolute), 10, 64)
+	if err != nil {
+		return due, 0, a.refusal
+	}
+	at = min(max(at, 0), math.MaxInt64/2)
+	now = a.opts.Store.NowMillis()
+	if a.opts.Virtual {
+		if born > 0 {
+			at += now - born
+		}
+		return message.Due{Ms: at}, now, nil
+	}
+	wall := clock.WallMillis(a.opts.Store)
+	if asked.cancels {
+		// It names the instant of another message, which either clock may decide.
+		wall = min(now, wall)
+	}
+	return message.Due{Ms: at, Wall: true}, wall, nil
+}
+
+// delay is a relative delay, ms. What is too long for 64 bits is too long.
+func (a *Admission) delay(asked *request) (int64, error) {
+	n, err := strconv.ParseInt(string(asked.relative), 10, 64)
+	if err != nil {
+		return 0, a.refusal
+	}
+	if n > math.MaxInt64/2/asked.unit {
+		a.opts.Differences.Use(difference.TimerDelayOverflow)
+		return 0, a.refusal
+	}
+	return max(n, -1) * asked.unit, nil
+}
+
+// rewrite makes a record pending: TIMER_OUT_MS, REAL_TOPIC and REAL_QID are the real broker's. A
+// relative delay becomes the instant it ends at, so that a copy that is forwarded is not delayed
+// again.
+func (a *Admission) rewrite(rec *message.Record, due message.Due, out int64) error {
+	var digits [24]byte
+	props := message.PropertyCopyWithout(rec.Scratch[:0], rec.Properties, replaced)
+	props = message.PropertyAppend(props, message.PropertyTimerDeliverMs, strconv.AppendInt(digits[:0], due.Ms, 10))
+	props = message.PropertyAppend(props, message.PropertyTimerOutMs, strconv.AppendInt(digits[:0], out, 10))
+	props = message.PropertyAppend(props, message.PropertyRealTopic, rec.Topic)
+	props = message.PropertyAppend(props, message.PropertyRealQueueID, strconv.AppendInt(digits[:0], int64(rec.QueueID), 10))
+	props = message.PropertyAppend(props, message.PropertyDueMs, due.AppendTo(digits[:0]))
+	if len(props)+deliveryRoom > message.MaxPropertiesLength {
+		return errNoRoom
+	}
+	rec.Scratch, rec.Properties = props, props
+	rec.Topic, rec.QueueID = message.TopicTimer, 0
+	return nil
+}
+
+// replaced names the properties that rewrite sets anew or that are a broker's to say.
+func replaced(name []byte) bool {
+	switch string(name) {
+	case message.PropertyTimerDelaySec, message.PropertyTimerDelayMs, message.PropertyTimerDeliverMs,
+		message.PropertyTimerOutMs, message.PropertyTimerEnqueueMs, message.PropertyTimerDequeueMs,
+		message.PropertyTimerRollTimes, message.PropertyTimerRollLabel,
+		message.PropertyRealTopic, message.PropertyRealQueueID, message.PropertyDueMs:
+		return true
+	}
+	return false
+}

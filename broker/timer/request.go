@@ -1,0 +1,61 @@
+package timer
+
+import (
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/message"
+)
+
+// request is what a message's properties ask for.
+type request struct {
+	relative []byte // how long to wait, in units of unit ms; nil: no relative delay
+	unit     int64
+	absolute []byte // the instant; nil: none
+	cancels  bool   // it removes another message
+}
+
+// served tells whether nothing is left to wait for.
+func (r *request) served() bool { return r.relative == nil && r.absolute == nil }
+
+// read finds what counts: TIMER_DELAY_SEC before TIMER_DELAY_MS, that before TIMER_DELIVER_MS, and
+// that before __STARTDELIVERTIME where it is enabled. What a forwarded copy has waited for already
+// does not count.
+func (a *Admission) read(props []byte) request {
+	var r request
+	r.cancels = property(props, message.PropertyTimerDelUniqKey) != nil
+	r.absolute = property(props, message.PropertyTimerDeliverMs)
+	if r.absolute == nil && a.opts.StartDeliverTime {
+		r.absolute = property(props, message.PropertyStartDeliverTime)
+	}
+	if a.delivered(props) {
+		r.absolute = nil
+	}
+	// A copy that a real broker delivered still has the relative delay that it has served.
+	if property(props, message.PropertyTimerDequeueMs) != nil {
+		return r
+	}
+	if r.relative = property(props, message.PropertyTimerDelaySec); r.relative != nil {
+		r.unit = 1000
+	} else if r.relative = property(props, message.PropertyTimerDelayMs); r.relative != nil {
+		r.unit = 1
+	}
+	return r
+}
+
+// delivered tells whether properties are those of a copy that this server delivered: TIMER_OUT_MS
+// belongs to TIMER_DELIVER_MS, which is past in message time. A wall that was set back, or the
+// clock of a client beside a virtual one, may lag behind that.
+func (a *Admission) delivered(props []byte) bool {
+	out, ok := message.TimerOutOf(props)
+	if !ok {
+		return false
+	}
+	at, err := strconv.ParseInt(string(property(props, message.PropertyTimerDeliverMs)), 10, 64)
+	return err == nil && message.TimerOut(at, a.opts.PrecisionMs) == out && at <= a.opts.Store.NowMillis()
+}
+
+// property is a property's value, nil without one.
+func property(props []byte, name string) []byte {
+	value, _ := message.PropertyGet(props, name)
+	return value
+}
