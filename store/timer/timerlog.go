@@ -109,41 +109,43 @@ func (l *timerLog) append(second, prev int64, entries []byte) (pos int64, err er
 	return pos, nil
 }
 
-// writable is the chunk of a position at the end, with space for size bytes.
+// writable is the chunk of a position at the end, with space for size bytes. A new one is made
+// where there is none.
 func (l *timerLog) writable(pos int64, size int) (*chunk, error) {
-	c, err := l.last(pos - pos%l.chunkSize)
-	if err != nil {
-		return nil, err
-	}
-	to := int(pos-c.base) + size
-	if to <= c.reserved {
-		return c, nil
-	}
-	from := int(pos - c.base)
-	if c.reserved > 0 {
-		from = c.reserved
-	}
-	upTo := min(max(to, from+chunkStep), int(l.chunkSize))
-	if err := c.region.Reserve(from, upTo); err != nil {
-		return nil, fmt.Errorf("timer: %w", err)
-	}
-	c.region.Prefault(from, upTo)
-	c.reserved = upTo
-	return c, nil
-}
-
-// last is the newest chunk, which is made when there is none with that base yet.
-func (l *timerLog) last(base int64) (*chunk, error) {
+	base := pos - pos%l.chunkSize
 	if n := len(l.chunks); n > 0 && l.chunks[n-1].base == base {
-		return l.chunks[n-1], nil
+		c := l.chunks[n-1]
+		return c, l.reserve(c, int(pos-base), size)
 	}
 	c := &chunk{base: base}
 	var err error
 	if c.region, err = l.fs.Open(l.path(c), int(l.chunkSize)); err != nil {
 		return nil, fmt.Errorf("timer: %w", err)
 	}
+	if err := l.reserve(c, int(pos-base), size); err != nil {
+		return nil, errors.Join(err, c.region.Close(), l.fs.Remove(l.path(c)))
+	}
 	l.chunks = append(l.chunks, c)
 	return c, nil
+}
+
+// reserve puts disk space behind size bytes of a chunk, and more ahead of need.
+func (l *timerLog) reserve(c *chunk, at, size int) error {
+	if at+size <= c.reserved {
+		return nil
+	}
+	// Space is reserved from the first byte written since the file was opened.
+	from := at
+	if c.reserved > 0 {
+		from = c.reserved
+	}
+	to := min(max(at+size, from+chunkStep), int(l.chunkSize))
+	if err := c.region.Reserve(from, to); err != nil {
+		return fmt.Errorf("timer: %w", err)
+	}
+	c.region.Prefault(from, to)
+	c.reserved = to
+	return nil
 }
 
 // index is the number, among those there are, of the chunk that holds a position.
