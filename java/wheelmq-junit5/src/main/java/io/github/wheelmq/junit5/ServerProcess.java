@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /** The server's process. It ends when its standard input does, so that none survives this JVM, however that ends. */
@@ -15,12 +16,12 @@ final class ServerProcess implements AutoCloseable {
     private final Process process;
     private final ServerLog log = new ServerLog();
     private final Thread reader;
-    private final Path dir;
+    private final Path ready;
     private Addresses addresses;
 
-    private ServerProcess(Process process, Path dir) {
+    private ServerProcess(Process process, Path ready) {
         this.process = process;
-        this.dir = dir;
+        this.ready = ready;
         this.reader = new Thread(() -> log.readAll(process.getInputStream()), "wheelmq-log-" + process.pid());
         reader.setDaemon(true);
         reader.start();
@@ -40,28 +41,22 @@ final class ServerProcess implements AutoCloseable {
     }
 
     private static ServerProcess launch(Path binary, Settings settings) {
-        Path dir = null;
+        // Removed by the server when it ends, so that not even a JVM that is killed leaves it behind.
+        Path ready = Path.of(System.getProperty("java.io.tmpdir"), "wheelmq-" + UUID.randomUUID() + ".json").toAbsolutePath();
+        List<String> command = new ArrayList<>(List.of(binary.toString(), "serve", "--bind", "127.0.0.1", "--free-ports",
+            "--ready-file", ready.toString(), "--exit-with-stdin"));
+        command.addAll(settings.flags());
         try {
-            dir = Files.createTempDirectory("wheelmq-");
-            List<String> command = new ArrayList<>(List.of(binary.toString(), "serve", "--bind", "127.0.0.1", "--free-ports",
-                "--ready-file", ready(dir).toString(), "--exit-with-stdin"));
-            command.addAll(settings.flags());
-            return new ServerProcess(new ProcessBuilder(command).directory(dir.toFile()).redirectErrorStream(true).start(), dir);
+            return new ServerProcess(new ProcessBuilder(command).redirectErrorStream(true).start(), ready);
         } catch (IOException e) {
-            remove(dir);
             throw new WheelMQException("start", "cannot run " + binary + ": " + e.getMessage(), e);
         }
     }
 
-    private static Path ready(Path dir) {
-        return dir.resolve("ready.json");
-    }
-
     private Addresses awaitReady(Duration timeout) {
         long end = System.nanoTime() + timeout.toNanos();
-        Path file = ready(dir);
         try {
-            while (!Files.exists(file)) {
+            while (!Files.exists(ready)) {
                 if (process.waitFor(2, TimeUnit.MILLISECONDS)) {
                     reader.join(STOP.toMillis());
                     throw failed("WheelMQ ended with exit code " + process.exitValue() + " before it was ready");
@@ -70,9 +65,9 @@ final class ServerProcess implements AutoCloseable {
                     throw failed("WheelMQ was not ready after " + timeout);
                 }
             }
-            return TestApi.parse(Files.readString(file), Addresses.class);
+            return TestApi.parse(Files.readString(ready), Addresses.class);
         } catch (IOException e) {
-            throw new WheelMQException("start", "cannot read " + file + ": " + e, e);
+            throw new WheelMQException("start", "cannot read " + ready + ": " + e, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new WheelMQException("interrupted", "interrupted while WheelMQ started", e);
@@ -114,7 +109,8 @@ final class ServerProcess implements AutoCloseable {
             process.destroyForcibly();
             ended();
         }
-        remove(dir);
+        // There is one still when the server was killed.
+        ready.toFile().delete();
     }
 
     private boolean ended() {
@@ -129,14 +125,5 @@ final class ServerProcess implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    /** What stays behind is a small file in the directory for temporary ones. */
-    private static void remove(Path dir) {
-        if (dir == null) {
-            return;
-        }
-        ready(dir).toFile().delete();
-        dir.toFile().delete();
     }
 }
