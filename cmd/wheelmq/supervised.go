@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -70,6 +72,9 @@ func (s *superviseFlags) follow(ctx context.Context, stdin io.Reader) context.Co
 	if !s.exitWithStdin {
 		return ctx
 	}
+	// Whoever read the log is gone with stdin: a line more must not end the process before its
+	// store is closed.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		// An error of stdin is its end as well.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func readNotice(t *testing.T, path string) (n readyNotice) {
@@ -72,6 +74,41 @@ func TestExitWithStdin(t *testing.T) {
 	}
 	if !strings.Contains(rest, "stopping") || !strings.Contains(rest, "stdin was closed") {
 		t.Errorf("logged\n%s", rest)
+	}
+}
+
+// As after a kill of the process that started it, which was to read the log.
+func TestExitWithStdin_ClosesTheStoreWhenNobodyReadsTheLog(t *testing.T) {
+	t.Parallel()
+	dir, notice := t.TempDir(), filepath.Join(t.TempDir(), "ready.json")
+	cmd := commandLine(t, free("--store", dir, "--ready-file", notice, "--exit-with-stdin")...)
+	in, stdin, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stderr = in, out
+	if err := errors.Join(cmd.Start(), in.Close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(notice); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is not ready")
+		}
+	}
+	if err := errors.Join(log.Close(), stdin.Close(), cmd.Wait()); err != nil {
+		t.Errorf("the exit was not clean: %v", err)
+	}
+	for _, file := range []string{notice, filepath.Join(dir, "abort")} {
+		if _, err := os.Stat(file); !os.IsNotExist(err) {
+			t.Errorf("%s was left behind: %v", file, err)
+		}
 	}
 }
 
