@@ -2,8 +2,12 @@ package virtualtime
 
 import (
 	"context"
+	"errors"
 	"math"
 )
+
+// keepEveryMs is how often a clock that goes by itself notes where it stands, ms of real time.
+const keepEveryMs = 100
 
 // SetAutoSkip lets the clock go to the next due instant by itself whenever consumers have
 // finished with what they were given, or ends that.
@@ -50,8 +54,6 @@ func (e *Engine) skipOnce(ctx context.Context) (pending bool, err error) {
 		return false, err
 	}
 	defer end()
-	var m Moved
-	defer e.note(&m, &err)()
 	if work, err := e.opts.InFlight.Busy(ctx); err != nil || len(work) > 0 {
 		return true, err
 	}
@@ -59,6 +61,13 @@ func (e *Engine) skipOnce(ctx context.Context) (pending bool, err error) {
 	if err != nil || next == math.MaxInt64 {
 		return false, err
 	}
+	var m Moved
 	next, err = e.goTo(ctx, next, &m)
-	return err == nil && next < math.MaxInt64, err
+	pending = err == nil && next < math.MaxInt64
+	// Steps may follow one another every 0.1 ms: not each is worth a sync of the disk.
+	if now := e.opts.Wire.NowMillis(); !pending || now >= e.keepAt {
+		e.keepAt = now + keepEveryMs
+		err = errors.Join(err, e.keep())
+	}
+	return pending, err
 }

@@ -74,6 +74,7 @@ type Engine struct {
 	turn chan struct{} // holds a token while nobody turns the clock
 
 	autoSkip atomic.Bool
+	keepAt   int64           // when to keep the clock's place again, ms of real time; skip's
 	kick     chan struct{}   // something may have become due, or finished
 	ctx      context.Context // ends with Close
 	cancel   context.CancelFunc
@@ -243,10 +244,15 @@ func (e *Engine) note(m *Moved, err *error) func() {
 		if m.Now == m.From {
 			return
 		}
-		if failed := e.opts.Keep(); failed != nil {
-			*err = errors.Join(*err, fmt.Errorf("virtualtime: the clock's place is not kept: %w", failed))
-		}
+		*err = errors.Join(*err, e.keep())
 	}
+}
+
+func (e *Engine) keep() error {
+	if err := e.opts.Keep(); err != nil {
+		return fmt.Errorf("virtualtime: the clock's place is not kept: %w", err)
+	}
+	return nil
 }
 
 // goTo moves the clock to a due instant and returns the next one when all of this one is
