@@ -63,6 +63,7 @@ func (r *nearReader) check(sound, added int64) {
 func (r *nearReader) next() (Item, bool) {
 	for len(r.entries) == 0 {
 		if !r.nextBlock() {
+			r.close()
 			return Item{}, false
 		}
 	}
@@ -88,6 +89,7 @@ func (r *nearReader) nextBlock() bool {
 	return len(r.entries) > 0
 }
 
+// close lets go of the files, at the end of the entries or before.
 func (r *nearReader) close() {
 	for _, c := range r.held {
 		c.readers--

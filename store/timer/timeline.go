@@ -143,12 +143,15 @@ func (t *Timeline) Back(second int64) { t.hand = min(t.hand, max(second, 0)) }
 
 // Next is the first second from the hand on that may have entries, and false when nothing is
 // pending. For a far one that is not sorted it is the earliest it may be.
-func (t *Timeline) Next() (second int64, ok bool) {
-	second, ok = t.near.next(t.hand)
+func (t *Timeline) Next() (second int64, ok bool) { return t.NextFrom(t.hand) }
+
+// NextFrom is the same from a second on, which is not below the hand.
+func (t *Timeline) NextFrom(from int64) (second int64, ok bool) {
+	second, ok = t.near.next(from)
 	if t.far == nil {
 		return second, ok
 	}
-	if far, has := t.far.next(t.hand); has && (!ok || far < second) {
+	if far, has := t.far.next(from); has && (!ok || far < second) {
 		return far, true
 	}
 	return second, ok
