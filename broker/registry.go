@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/wheelmq/wheelmq/broker/processor"
+	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -23,6 +25,12 @@ func (b *Broker) routes() []remoting.Route {
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
 			InFlight: b.inFlight,
 		}).Routes(),
+		(&processor.Recall{
+			Topics: b.topics, Appender: b.appender, Stats: b.stats, Store: o.Store, StoreHost: o.StoreHost, Broker: c.BrokerName,
+			Region: c.RegionID, MaxDelayMs: c.TimerMaxDelaySec * 1000, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", Allowed: b.recallAllowed,
+			Writable: func() bool { return c.BrokerPermission&2 != 0 || c.AllowRecallWhenBrokerNotWriteable },
+		}).Routes(),
+		(&processor.TimerAdmin{}).Routes(),
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
 			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Readable: readable, BrokerName: c.BrokerName,
@@ -64,6 +72,17 @@ func (b *Broker) routes() []remoting.Route {
 		table = append(table, family...)
 	}
 	return table
+}
+
+// recallAllowed tells whether messages may be recalled. That is this server's default, not the real
+// broker's.
+func (b *Broker) recallAllowed() bool {
+	const key = "recallMessageEnable"
+	c := b.opts.Config
+	if !c.RecallMessageEnable || c.Source(key) != config.SourceDefault {
+		return c.RecallMessageEnable
+	}
+	return b.opts.Differences.Use(difference.RecallByDefault)
 }
 
 func (b *Broker) delays() []processor.LevelProgress {

@@ -67,12 +67,15 @@ func (c *Config) SetFrom(source, key, value string) (warning string, err error) 
 	return "", nil
 }
 
-// Source says who set a key: "default", a file's path, a flag.
+// SourceDefault is the source of what nobody has set.
+const SourceDefault = "default"
+
+// Source says who set a key: SourceDefault, a file's path, a flag.
 func (c *Config) Source(key string) string {
 	if source, ok := c.sources[key]; ok {
 		return source
 	}
-	return "default"
+	return SourceDefault
 }
 
 // Changed lists what somebody set, in the order of Keys, as "key=value (source)".

@@ -113,7 +113,7 @@ func (h *RecallMessageRequest) Decode(fields *Fields) error {
 	*h = RecallMessageRequest{
 		ProducerGroup: r.optText("producerGroup"),
 		Topic:         r.text("topic"),
-		RecallHandle:  r.text("recallHandle"),
+		RecallHandle:  r.optText("recallHandle"),
 	}
 	return r.err()
 }

@@ -29,6 +29,8 @@ const (
 	LockBatchMQ                          int32 = 41
 	UnlockBatchMQ                        int32 = 42
 	CheckClientConfig                    int32 = 46
+	GetTimerCheckPoint                   int32 = 60
+	GetTimerMetrics                      int32 = 61
 	PutKVConfig                          int32 = 100
 	GetKVConfig                          int32 = 101
 	DeleteKVConfig                       int32 = 102

@@ -30,6 +30,8 @@ var requestNames = map[int32]string{
 	LockBatchMQ:                          "LOCK_BATCH_MQ",
 	UnlockBatchMQ:                        "UNLOCK_BATCH_MQ",
 	CheckClientConfig:                    "CHECK_CLIENT_CONFIG",
+	GetTimerCheckPoint:                   "GET_TIMER_CHECK_POINT",
+	GetTimerMetrics:                      "GET_TIMER_METRICS",
 	PutKVConfig:                          "PUT_KV_CONFIG",
 	GetKVConfig:                          "GET_KV_CONFIG",
 	DeleteKVConfig:                       "DELETE_KV_CONFIG",

@@ -13,7 +13,6 @@ const (
 	noRelay        = "calls relayed to a client are not supported yet"
 	noReplyCalls   = "request-reply is not supported yet"
 	noReplicas     = "there are no replicas to serve"
-	noTimer        = "accurate timer message is not enabled, timerWheelEnable is false"
 	noAuth         = "access control is not supported yet"
 	noReset        = "resetting offsets on the broker is not supported yet"
 	noHousekeeping = "housekeeping on request is not supported yet"
@@ -35,8 +34,6 @@ var refusals = []refusal{
 	{37, "END_TRANSACTION", remoting.SystemError, noTransactions, "3.0"},
 	{43, "GET_ALL_CONSUMER_OFFSET", 0, noReplicas, "3.0"},
 	{45, "GET_ALL_DELAY_OFFSET", 0, noReplicas, "3.0"},
-	{60, "GET_TIMER_CHECK_POINT", remoting.SystemError, noTimer, "5.0"},
-	{61, "GET_TIMER_METRICS", remoting.SystemError, noTimer, "5.0"},
 	{220, "RESET_CONSUMER_CLIENT_OFFSET", 0, noReset, "3.0"},
 	{222, "INVOKE_BROKER_TO_RESET_OFFSET", 0, noReset, "3.0"},
 	{223, "INVOKE_BROKER_TO_GET_CONSUMER_STATUS", 0, noRelay, "3.0"},
@@ -57,7 +54,6 @@ var refusals = []refusal{
 	{345, "QUERY_SUBSCRIPTION_BY_CONSUMER", 0, "not supported yet", "4.9"},
 	{353, "UPDATE_AND_GET_GROUP_FORBIDDEN", 0, "not supported yet", "4.9"},
 	{361, "LITE_PULL_MESSAGE", remoting.SystemError, "lite pull is not supported yet, use a push or a pull consumer", "4.9"},
-	{370, "RECALL_MESSAGE", remoting.NoPermission, "recall failed, operation is forbidden", "5.4"},
 	{400, "QUERY_ASSIGNMENT", 0, noPop, "5.0"},
 	{401, "SET_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},
 	{402, "GET_ALL_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},

@@ -37,6 +37,9 @@ type RuntimeInfoOptions struct {
 	CommitLogDir string // of which the disk is shown
 	// Delays returns the levels that have an offset.
 	Delays func() []LevelProgress
+	// Timers returns how far any-time delays are, in MessageTime; nil: there are none.
+	Timers      func() TimerState
+	MessageTime clock.Clock
 	// Pools returns the worker pools by class. Sends run on the event loop and never wait.
 	Pools func() map[remoting.Class]Pool
 	// Unflushed is the bytes of the log that are not on disk yet.
@@ -51,7 +54,7 @@ type RuntimeInfoOptions struct {
 // RuntimeInfo serves GET_BROKER_RUNTIME_INFO (28) and GET_BROKER_CONFIG (26).
 //
 // Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. What this
-// server does not have (timer wheel, transient store pool, transactions) is shown as the
+// server does not have (transient store pool, transactions) is shown as the
 // real one shows it when it is off.
 type RuntimeInfo struct {
 	opts RuntimeInfoOptions
@@ -89,12 +92,12 @@ func (r *RuntimeInfo) table() map[string]string {
 	t := map[string]string{
 		"brokerVersionDesc": "V5_5_0", "brokerActive": "true", "startAcceptSendRequestTimeStamp": "0",
 		"pageCacheLockTimeMills": "0", "dispatchMaxBuffer": "0", "remainTransientStoreBufferNumbs": "2147483647",
-		"timerReadBehind": "0", "timerOffsetBehind": "0", "timerCongestNum": "0", "timerEnqueueTps": "0.0", "timerDequeueTps": "0.0",
 		"EndTransactionQueueSize": "0", "EndTransactionThreadPoolQueueCapacity": "100000",
 	}
 	r.addTotals(t)
 	r.addStore(t)
 	r.addPools(t)
+	r.addTimers(t)
 	if r.opts.Delays != nil {
 		for _, level := range r.opts.Delays() {
 			t["scheduleMessageOffset_"+strconv.Itoa(level.Level)] = fmt.Sprintf("%d,%d", level.Delivered, level.Max)

@@ -30,7 +30,9 @@ type sendLab struct {
 	groups *subscription.Table
 	locks  *lock.Table
 	timers *timer.Admission
-	routes []remoting.Route
+
+	noRecall, readOnly bool
+	routes             []remoting.Route
 }
 
 func newSendLab(t testing.TB, sync bool) *sendLab {
@@ -68,6 +70,10 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 		MaxMessageSize: store.DefaultMaxMessageSize, Broker: "B", AnyTime: l.timers,
 	}).Routes(), (&processor.SendBack{
 		Topics: l.topics, Groups: l.groups, Appender: door, Store: l.store, Stats: counters, StoreHost: host,
+	}).Routes()...)
+	l.routes = append(l.routes, (&processor.Recall{
+		Topics: l.topics, Appender: door, Stats: counters, Store: clock.Real{}, StoreHost: host, Broker: "B", Region: "DefaultRegion",
+		MaxDelayMs: 3 * 86_400_000, SyncFlush: sync, Allowed: func() bool { return !l.noRecall }, Writable: func() bool { return !l.readOnly },
 	}).Routes()...)
 	return l
 }
