@@ -36,6 +36,7 @@ type life struct {
 	differences *difference.Set
 	faults      *fault.Rules // nil: a server like any other, as exchanges
 	exchanges   *exchangelog.Log
+	rewound     bool
 	health      *health.Registry
 	metrics     *prometheus.Registry
 

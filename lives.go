@@ -32,7 +32,7 @@ func (i *Instance) leave(why error) *life {
 // begin starts a life on the store there is.
 func (i *Instance) begin() error {
 	i.mu.RLock()
-	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults, exchanges: i.exchanges}
+	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults, exchanges: i.exchanges, rewound: i.rewound.Load()}
 	i.mu.RUnlock()
 	if err := l.begin(); err != nil {
 		err = errors.Join(err, l.close(context.Background()))
@@ -105,6 +105,13 @@ func (c controlled) Broker() *broker.Broker {
 	return nil
 }
 
+// rewind makes the next life one on another store, of which clients may remember more than it
+// has.
+func (i *Instance) rewind(m *region.Memory) {
+	i.setMemory(m)
+	i.rewound.Store(true)
+}
+
 func (i *Instance) setMemory(m *region.Memory) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -120,13 +127,12 @@ func (i *Instance) Reset(ctx context.Context) error {
 		return fmt.Errorf("reset: %w", errNotInMemory)
 	}
 	return i.replace("resetting", func(l *life) error {
-		l.cut()
 		err := l.close(ctx)
 		i.differences.Reset()
 		i.control.Forget()
 		i.faults.Clear()
 		i.exchanges.Clear()
-		i.setMemory(region.NewMappedMemory())
+		i.rewind(region.NewMappedMemory())
 		return err
 	})
 }
@@ -173,9 +179,8 @@ func (i *Instance) Restore(ctx context.Context, name string) error {
 		return fmt.Errorf("snapshot %q: %w", name, control.ErrNotFound)
 	}
 	return i.replace("restoring", func(l *life) error {
-		l.cut()
 		err := l.close(ctx)
-		i.setMemory(kept.Crash())
+		i.rewind(kept.Crash())
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -52,7 +53,8 @@ type Instance struct {
 	exchanges   *exchangelog.Log
 	ports       ports
 
-	turn sync.Mutex // held while one life ends and the next begins
+	rewound atomic.Bool // a life was given an earlier state
+	turn    sync.Mutex  // held while one life ends and the next begins
 
 	mu        sync.RWMutex // guards what follows
 	life      *life        // nil between two

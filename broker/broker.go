@@ -53,6 +53,9 @@ type Options struct {
 	// TrackInFlight lets InFlight know what consumers have not finished with. With a virtual clock
 	// it does in any case.
 	TrackInFlight bool
+	// Rewound tells that a test has taken the store back to an earlier state: clients may remember
+	// offsets that it does not have.
+	Rewound bool
 }
 
 // Broker is one broker without its sockets.
@@ -160,7 +163,7 @@ func (b *Broker) assemble() (err error) {
 	}
 	if b.offsets, err = offset.New(offset.Options{
 		Wire: o.Wire, Store: o.Store, Log: o.Log, Config: tables, FlushMs: c.FlushConsumerOffsetInterval,
-		End: b.queueEnd, Metrics: o.Metrics, Health: o.Health,
+		End: b.queueEnd, Rewound: o.Rewound, Metrics: o.Metrics, Health: o.Health,
 	}); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (b *Broker) routes() []remoting.Route {
 		(&processor.TimerAdmin{}).Routes(),
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
-			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Readable: readable, BrokerName: c.BrokerName,
+			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: readable, BrokerName: c.BrokerName,
 			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
 			Limits: processor.PullLimits{
 				HotBytes:   hotBytes(),

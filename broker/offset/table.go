@@ -37,7 +37,9 @@ type Options struct {
 	FlushMs int64
 	// End is where a queue ends, 0 for one that does not exist. Offsets are held to it when
 	// they are loaded; nil: they are not.
-	End     func(topic string, queueID int32) int64
+	End func(topic string, queueID int32) int64
+	// Rewound leaves out commits past the end of a queue: clients remember what a test took back.
+	Rewound bool
 	Metrics prometheus.Registerer // may be nil
 	Health  *health.Registry      // may be nil
 }
@@ -80,6 +82,9 @@ type progress struct {
 // (request code 15, RocketMQ 5.5.0).
 func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) {
 	offset = max(offset, 0)
+	if t.opts.Rewound && offset > t.opts.End(string(topic), queueID) {
+		return
+	}
 	r := t.row(group, topic)
 	r.mu.Lock()
 	p := r.queue(queueID)

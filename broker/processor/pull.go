@@ -50,6 +50,7 @@ type (
 	pullOffsets interface {
 		Commit(group, topic []byte, queueID int32, offset int64)
 		Pulled(group, topic []byte, queueID int32, next int64)
+		Query(group, topic []byte, queueID int32) int64
 	}
 )
 
@@ -66,6 +67,10 @@ type PullOptions struct {
 	Differences *difference.Set
 	Log         logrus.FieldLogger
 	InFlight    *inflight.Tracker // is told what is given out; may be nil
+
+	// Rewound sends a client that pulls past the end of a queue back to what its group has
+	// committed, at once: a test took back what it has seen.
+	Rewound bool
 
 	// Readable tells whether brokerPermission lets consumers read; nil is always.
 	Readable func() bool

@@ -80,6 +80,9 @@ type pulled struct {
 func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Reply) pulled {
 	started := p.opts.Wire.NowMillis()
 	got := edge(queue, t.offset)
+	if p.opts.Rewound && t.offset > got.max {
+		got.code, got.next = remoting.PullRetryImmediately, p.rewind(t, &got)
+	}
 	if got.status == "" {
 		p.collect(queue, t, &got, reply)
 	}
@@ -99,6 +102,12 @@ func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Re
 	}
 	p.opts.Stats.GotTook(p.opts.Wire.NowMillis() - started)
 	return got
+}
+
+// rewind is where a group goes on in a queue that has become shorter.
+func (p *Pull) rewind(t *pullTarget, got *pulled) int64 {
+	committed := p.opts.Offsets.Query([]byte(t.group.GroupName), []byte(t.topic.TopicName), t.queueID)
+	return min(max(committed, got.min), got.max)
 }
 
 // edge answers a pull at an offset where the queue has nothing; the status is "" when

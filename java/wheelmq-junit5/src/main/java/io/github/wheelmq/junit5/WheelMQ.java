@@ -215,8 +215,7 @@ public final class WheelMQ implements AutoCloseable {
 
     /**
      * Forgets messages, topics, groups, offsets and faults, as if just started. Topics and groups that the settings name
-     * are made again. A consumer that is online keeps the offsets it has in memory and passes over what is sent next: make
-     * a new one.
+     * are made again. A consumer that is online goes on with what is there after some three seconds.
      */
     public void reset() {
         api.post("/test/reset");
@@ -243,7 +242,7 @@ public final class WheelMQ implements AutoCloseable {
     }
 
     /**
-     * Goes back to a state. A consumer that is online keeps the offsets it has in memory: make a new one.
+     * Goes back to a state. A consumer that is online goes on with what is there after some three seconds.
      *
      * @param name that {@link #snapshot} was given
      */
