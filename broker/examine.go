@@ -41,7 +41,7 @@ func (b *Broker) examine(fs region.FS) error {
 	}
 	b.opts.Differences.Use(difference.PendingTimersRefused)
 	if b.opts.Config.TimerWheelEnable {
-		return fmt.Errorf("broker: %s: %w: %d any-time delayed messages wait in it, the first until %s, and this server has no timers yet: "+
+		return fmt.Errorf("broker: %s: %w: %d any-time delayed messages wait in it, the first until %s, and this server cannot take them over yet: "+
 			"let RocketMQ deliver them, or set timerWheelEnable=false to leave them undelivered",
 			b.opts.Config.StorePathRootDir, store.ErrUnsupported, w.Timers, time.UnixMilli(w.FirstTimer).Format(time.RFC3339))
 	}

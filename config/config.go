@@ -57,7 +57,7 @@ type Config struct {
 
 	MessageDelayLevel     string `key:"messageDelayLevel" default:"1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h" doc:"delay levels, units s m h d"`
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
-	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: open a store of RocketMQ although any-time delayed messages wait in it; nobody delivers them"`
+	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: any-time delayed messages are refused, and a store of RocketMQ in which some wait is opened; nobody delivers those"`
 
 	TimerMaxDelaySec                  int64 `key:"timerMaxDelaySec" default:"259200" min:"1" max:"3155760000" doc:"seconds ahead that an any-time delayed message may be due"`
 	TimerPrecisionMs                  int64 `key:"timerPrecisionMs" default:"1000" min:"1" max:"1000" doc:"ms that TIMER_OUT_MS, which tools and recall handles see, is rounded to; delivery is at the millisecond"`

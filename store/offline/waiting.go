@@ -18,15 +18,13 @@ const (
 	reviveGroup  = "CID_RMQ_SYS_REVIVE_GROUP"
 	revivePrefix = message.PrefixSystem + "REVIVE_LOG_"
 	timerCheck   = configDir + "timercheck"
-	// propertyTimerOut is the instant, ms, whose slot of the wheel a timer waits in.
-	propertyTimerOut = "TIMER_OUT_MS"
 )
 
 // Waiting is what waits in a directory for a service of the real broker that this server does
 // not have: nobody would deliver it.
 type Waiting struct {
-	// Timers are any-time delayed messages that are not delivered, FirstTimer the instant of
-	// the earliest, ms.
+	// Timers are any-time delayed messages of the real broker that are not delivered,
+	// FirstTimer the instant of the earliest, ms. This server delivers its own.
 	Timers     int64 `json:"timers"`
 	FirstTimer int64 `json:"firstTimer,omitempty"`
 	// Halves are transactional messages that were neither committed nor rolled back.
@@ -66,23 +64,27 @@ func waits(topic string) bool {
 	return strings.HasPrefix(topic, revivePrefix)
 }
 
-// countTimers counts the records of the timer topic whose slot the wheel has not read yet. A
-// timer that was rolled lies there several times and counts once; one that cancels another is
-// delivered to nobody.
+// countTimers counts the real broker's records of the timer topic whose slot the wheel has not read
+// yet. A timer that was rolled lies there several times and counts once; one that cancels another
+// is delivered to nobody.
 func (d *Dir) countTimers(w *Waiting) error {
 	q := d.queue(message.TopicTimer, 0)
 	if q == nil {
 		return nil
 	}
-	read, err := d.timersRead()
+	read, written, err := d.timersRead()
 	if err != nil {
 		return err
 	}
+	if _, err := store.ReadNotes(d.fs); err == nil && !written {
+		return nil // the real broker was never here
+	}
 	rolled := make(map[string]bool)
 	return d.eachRecord(q, q.min, func(v *message.View) {
-		out, ok := message.PropertyGet(v.Properties, propertyTimerOut)
-		at, err := strconv.ParseInt(string(out), 10, 64)
-		if _, cancel := message.PropertyGet(v.Properties, message.PropertyTimerDelUniqKey); !ok || err != nil || cancel || at < read {
+		_, own := message.DueOf(v.Properties)
+		_, cancel := message.PropertyGet(v.Properties, message.PropertyTimerDelUniqKey)
+		at, ok := message.TimerOutOf(v.Properties)
+		if own || cancel || !ok || at < read {
 			return
 		}
 		if key, ok := message.PropertyGet(v.Properties, message.PropertyUniqKey); ok {
@@ -98,16 +100,20 @@ func (d *Dir) countTimers(w *Waiting) error {
 	})
 }
 
-// timersRead is the instant up to which the wheel was read, ms, from the timer's checkpoint.
-func (d *Dir) timersRead() (int64, error) {
+// timersRead is the instant up to which the wheel was read, ms, from the timer's checkpoint, which
+// every real broker since 5.0 writes.
+func (d *Dir) timersRead() (ms int64, written bool, err error) {
 	b, err := d.fs.ReadFile(timerCheck)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(b) < 8 {
-		return math.MinInt64, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return math.MinInt64, false, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return int64(binary.BigEndian.Uint64(b)), nil
+	if len(b) < 8 {
+		return math.MinInt64, true, nil
+	}
+	return int64(binary.BigEndian.Uint64(b)), true, nil
 }
 
 // countHalves counts the half messages from the committed offset on that no op message names.

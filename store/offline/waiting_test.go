@@ -38,7 +38,16 @@ func TestDir_Waiting(t *testing.T) {
 		}, offline.Waiting{}},
 		"without the timer's checkpoint every timer waits": {func(b *builder) {
 			b.timer(begin-1000, "UNIQ_KEY", "A")
+			b.write("config/timercheck", "")
 		}, offline.Waiting{Timers: 1, FirstTimer: begin - 1000}},
+		"this server's own": {func(b *builder) {
+			b.timer(begin+9000, message.PropertyDueMs, "w1800000009500")
+			b.timer(begin+9000, "UNIQ_KEY", "A")
+			b.write("config/timercheck", timerCheck(begin))
+		}, offline.Waiting{Timers: 1, FirstTimer: begin + 9000}},
+		"the real broker was never here": {func(b *builder) {
+			b.timer(begin+9000, "UNIQ_KEY", "A")
+		}, offline.Waiting{}},
 		"a timer that was rolled is one": {func(b *builder) {
 			b.timer(begin+9000, "UNIQ_KEY", "A")
 			b.timer(begin+9000, "UNIQ_KEY", "A", "TIMER_ROLL_TIMES", "1")
