@@ -1,0 +1,77 @@
+package timer
+
+import (
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// overdueMs is how late a message may be before health tells, ms.
+const overdueMs = 2000
+
+func (s *Service) check() health.Result {
+	degraded := func(format string, args ...any) health.Result {
+		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(format, args...)}
+	}
+	if !s.opts.Enabled {
+		if n := s.Count(); n > 0 {
+			return degraded("timerWheelEnable is false: %d pending timer messages are not delivered", n)
+		}
+		return health.Result{State: health.Up}
+	}
+	if why := s.stalled(); why != "" {
+		return health.Result{State: health.Down, Reason: "due timer messages are withheld " + why + ": they are delivered when it is removed"}
+	}
+	if reason := s.trouble(); reason != "" {
+		return degraded("%s", reason)
+	}
+	if err := s.saver.failure(); err != nil {
+		return degraded("the timers' checkpoint cannot be saved: after a crash a start takes longer: %v", err)
+	}
+	if n := s.unreadable.Load(); n > 0 {
+		return degraded("%d pending timer messages could not be read and are lost", n)
+	}
+	return health.Result{State: health.Up}
+}
+
+// trouble is what is wrong with the messages that wait, or "".
+func (s *Service) trouble() string {
+	now := s.opts.Store.NowMillis()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reason := s.taking.blocked(); reason != "" {
+		return fmt.Sprintf("%d timer messages wait to be taken in: %s", s.untaken(), reason)
+	}
+	if reason := s.storing.blocked(); reason != "" {
+		return fmt.Sprintf("timer messages are not delivered, by now %d ms late: %s", s.behind(now), reason)
+	}
+	for _, t := range s.held.order {
+		if reason := t.blocked(); reason != "" {
+			return fmt.Sprintf("%d due timer messages wait for topic %s, which refuses them: %s", len(t.entries), t.name, reason)
+		}
+	}
+	for _, l := range s.lines {
+		if l.blocked != "" {
+			return "timer messages are not delivered: " + l.blocked
+		}
+		if l.jobError != nil {
+			return fmt.Sprintf("far timers cannot be sorted, it is tried again: %v", l.jobError)
+		}
+	}
+	if late := s.behind(now); late > overdueMs {
+		return fmt.Sprintf("timer messages are delivered %d ms late", late)
+	}
+	if n := s.damage(); n > 0 {
+		return fmt.Sprintf("%d pending timer messages are missing: the timers' files are damaged", n)
+	}
+	return ""
+}
+
+// damage is how many entries were found missing.
+func (s *Service) damage() (n int64) {
+	for _, l := range s.lines {
+		stats := l.t.Stats()
+		n += stats.Damaged
+	}
+	return max(n, s.damaged)
+}

@@ -1,0 +1,101 @@
+package timer
+
+import (
+	"sort"
+
+	"github.com/wheelmq/wheelmq/clock"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// The lines, and the directories of their Timelines.
+const (
+	delayLine    = 0
+	absoluteLine = 1
+)
+
+var lineNames = [2]string{delayLine: "delay", absoluteLine: "absolute"}
+
+// line is one Timeline with what is loaded of it.
+type line struct {
+	name string
+	wall bool // the wall's clock decides, not message time
+	t    *wheel.Timeline
+
+	loaded []*second // by number
+	// loadedTo is the last second of which everything is in memory, like of all before it.
+	loadedTo   int64
+	preparedAt int64  // second at which the Timeline was prepared last
+	notReady   bool   // the next second cannot be read yet
+	blocked    string // why the next second cannot be read, or ""
+	jobEnded   bool   // since the Timeline was prepared
+	jobError   error  // of the last job
+}
+
+// wallClock tells whether a clock has another wall than itself.
+func wallClock(c clock.Clock) bool {
+	_, ok := c.(interface{ WallMillis() int64 })
+	return ok
+}
+
+// nowOf is the instant of a line's clock, ms, when message time is now.
+func (s *Service) nowOf(l *line, now int64) int64 {
+	if l.wall {
+		return clock.WallMillis(s.opts.Store)
+	}
+	return now
+}
+
+// toStore is the instant of message time, ms, at which a line's clock reaches one of its own, if
+// both go on as they do.
+func toStore(at, lineNow, now int64) int64 {
+	if at == never || at-lineNow > never-now {
+		return never
+	}
+	return now + at - lineNow
+}
+
+// find is the loaded second with a number, or nil.
+func (l *line) find(number int64) *second {
+	if n := len(l.loaded); n == 0 || l.loaded[n-1].number < number {
+		return nil
+	}
+	i := l.place(number)
+	if i < len(l.loaded) && l.loaded[i].number == number {
+		return l.loaded[i]
+	}
+	return nil
+}
+
+func (l *line) place(number int64) int {
+	return sort.Search(len(l.loaded), func(i int) bool { return l.loaded[i].number >= number })
+}
+
+// insert puts a second among the loaded ones.
+func (l *line) insert(sec *second) {
+	i := l.place(sec.number)
+	l.loaded = append(l.loaded, nil)
+	copy(l.loaded[i+1:], l.loaded[i:])
+	l.loaded[i] = sec
+}
+
+// live is the second in memory that takes an arrival, nil when it is read later.
+func (l *line) live(number int64) *second {
+	if sec := l.find(number); sec != nil {
+		return sec
+	}
+	if number > l.loadedTo {
+		return nil
+	}
+	sec := newSecond(number)
+	l.insert(sec)
+	return sec
+}
+
+// turnBack follows a wall that was set back: what comes from now on may be due before what is
+// done. What is loaded stays loaded and waits.
+func (l *line) turnBack(lineNow int64) {
+	if now := lineNow / 1000; now < l.t.Hand() {
+		l.t.Back(now)
+		l.loadedTo = min(l.loadedTo, now-1)
+	}
+}

@@ -1,0 +1,183 @@
+package timer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/message"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+const (
+	// aheadSeconds is how far ahead seconds are loaded.
+	aheadSeconds = 3
+	// maxLoaded is how many entries are in memory before no more seconds are loaded, unless there
+	// are few.
+	maxLoaded  = 1 << 20
+	fewSeconds = 4
+	// lateMs bounds how long before its second's begin a message in memory counts as due, ms.
+	lateMs = 32_000
+)
+
+// load brings a line up to date: its hand, its files, what is due soon.
+func (s *Service) load(l *line, lineNow int64) {
+	l.turnBack(lineNow)
+	s.prepare(l, lineNow)
+	l.notReady, l.blocked = false, ""
+	horizon := lineNow/1000 + aheadSeconds
+	for {
+		from := max(l.t.Hand(), l.loadedTo+1)
+		number, ok := l.t.NextFrom(from)
+		if ok && number > horizon && s.opts.InOrder && number < l.t.NearEnd() && s.idle(l) {
+			horizon = number // to know its first instant exactly
+		}
+		if !ok || number > horizon {
+			l.loadedTo = max(l.loadedTo, horizon)
+			return
+		}
+		if l.find(number) == nil {
+			if s.loaded >= maxLoaded && len(l.loaded) >= fewSeconds {
+				return
+			}
+			if err := s.read(l, number); err != nil {
+				s.cannotRead(l, number, err)
+				return
+			}
+		}
+		l.loadedTo = number
+	}
+}
+
+// idle tells that nothing in memory is left to be delivered.
+func (s *Service) idle(l *line) bool {
+	for _, sec := range l.loaded {
+		if sec.left > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Service) cannotRead(l *line, number int64, err error) {
+	l.notReady = true
+	if !errors.Is(err, wheel.ErrNotReady) {
+		l.blocked = fmt.Sprintf("second %d of %s cannot be read: %v", number, l.name, err)
+	}
+}
+
+// read loads a second. What is damaged in it is counted; the rest is delivered.
+func (s *Service) read(l *line, number int64) error {
+	r, err := l.t.Read(number)
+	if err != nil {
+		return err
+	}
+	sec := newSecond(number)
+	if n := l.t.Count(number); n > 0 {
+		sec.entries = make([]entry, 0, n)
+	}
+	far := false
+	for item, ok := r.Next(); ok; item, ok = r.Next() {
+		far = far || item.Record != nil
+		s.take(sec, &item)
+	}
+	if err := r.Err(); err != nil {
+		s.damaged++
+		s.opts.Logger.WithError(err).WithFields(logrus.Fields{"line": l.name, "second": number}).
+			Error("pending timer messages are missing: their files are damaged")
+	}
+	if far {
+		sec.reader = r
+	} else {
+		r.Close()
+	}
+	s.loaded += sec.left
+	l.insert(sec)
+	return nil
+}
+
+// take puts an entry that was read into its second.
+func (s *Service) take(sec *second, item *wheel.Item) {
+	switch {
+	case item.Flags&wheel.CancelRef != 0:
+		if sec.refs == nil {
+			sec.refs = make(map[int64]struct{})
+		}
+		sec.refs[item.LogOffset] = struct{}{}
+	case item.Flags&wheel.Cancel != 0:
+		hash, err := s.hashOf(item)
+		if err != nil {
+			_ = s.lost(item.LogOffset, err)
+			return
+		}
+		sec.addCancel(item, hash)
+	default:
+		item.Entry = late(item.Entry, sec)
+		sec.add(item)
+	}
+}
+
+// hashOf is the hash of the key that a cancel removes.
+func (s *Service) hashOf(item *wheel.Item) (hash uint64, err error) {
+	err = s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
+		p, reason := readPending(v, s.opts.PrecisionMs)
+		if reason != "" || p.cancels == nil {
+			return fmt.Errorf("timer: the record at %d is no cancel: %s", item.LogOffset, reason)
+		}
+		hash = keyHash(p.realTopic, p.cancels)
+		return nil
+	})
+	return hash, err
+}
+
+// withRecord shows fn a record, from the log where the Timeline does not have it.
+func (s *Service) withRecord(commitLogOffset int64, size int32, kept []byte, fn func(v *message.View) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = faultOf(p)
+		}
+	}()
+	if kept == nil {
+		slice, err := s.opts.Log.Record(commitLogOffset, size)
+		if err != nil {
+			return err
+		}
+		defer slice.Release()
+		kept = slice.Bytes
+	}
+	v, err := message.Parse(kept)
+	if err != nil {
+		return err
+	}
+	return fn(&v)
+}
+
+// isCancelled tells whether a message of a second with cancels is removed by one of them.
+func (s *Service) isCancelled(sec *second, e *entry, v *message.View) bool {
+	if _, removed := sec.refs[e.logOffset]; removed {
+		return true
+	}
+	key, ok := message.PropertyGet(v.Properties, message.PropertyUniqKey)
+	if !ok {
+		return false
+	}
+	realTopic, _ := message.PropertyGet(v.Properties, message.PropertyRealTopic)
+	i, ok := sec.cancels[keyHash(realTopic, key)]
+	for ; ok && i != noEntry; i = sec.entries[i].next {
+		c := &sec.entries[i]
+		same := false
+		err := s.withRecord(c.logOffset, c.size, c.bytes(), func(v *message.View) error {
+			p, _ := readPending(v, s.opts.PrecisionMs)
+			same = string(p.realTopic) == string(realTopic) && string(p.cancels) == string(key)
+			return nil
+		})
+		if err == nil && same {
+			return true
+		}
+	}
+	return false
+}
+
+// hasCancels tells whether messages of the second may be removed.
+func (sec *second) hasCancels() bool { return len(sec.cancels) > 0 || len(sec.refs) > 0 }

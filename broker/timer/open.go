@@ -1,0 +1,153 @@
+package timer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/message"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// open goes on from the checkpoint. Without one that can be used, what is near is taken out of the
+// timer queue again, and what is far is found in its files.
+func (s *Service) open() error {
+	s.savedOldest, s.oldestNow, s.notedAt = never, never, -1
+	c := s.loadCheckpoint()
+	err := s.openLines(c)
+	if errors.Is(err, wheel.ErrDamaged) && c != nil {
+		s.opts.Logger.WithError(err).Error("the timers' files are not those of their checkpoint: they are made again from the log")
+		c, err = nil, s.openLines(nil)
+	}
+	if err != nil {
+		return err
+	}
+	now := s.opts.Store.NowMillis()
+	var copiesFrom, reached int64
+	if c != nil {
+		s.queueOffset, copiesFrom, reached = c.queueOffset, c.copiesFrom, c.reached
+		for name, n := range c.topics {
+			s.topics.of(name).n = n
+		}
+	}
+	for _, l := range s.lines {
+		lineNow := s.nowOf(l, now)
+		reached = max(reached, lineNow/1000)
+		s.prepare(l, lineNow)
+	}
+	s.reached = reached
+	if c == nil {
+		copiesFrom = s.rebuild()
+	}
+	s.recognise(copiesFrom, reached)
+	s.noteOldest()
+	return nil
+}
+
+// rebuild prepares for taking in the timer queue from its beginning, and returns from where in the
+// log copies may lie.
+func (s *Service) rebuild() (copiesFrom int64) {
+	s.countFar()
+	if s.nothingEver() {
+		return s.opts.Log.MaxCommitLogOffset()
+	}
+	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
+		s.queueOffset, s.rebuildTo = q.Min(), q.Max()
+	}
+	return 0
+}
+
+// nothingEver tells that no message waited for an instant in this store.
+func (s *Service) nothingEver() bool {
+	q := s.opts.Log.Queue(topicTimer, 0)
+	return (q == nil || q.Max() == 0) && s.topics.total() == 0
+}
+
+// loadCheckpoint reads the checkpoint; nil: there is none that can be used.
+func (s *Service) loadCheckpoint() *checkpoint {
+	b, err := s.opts.FS.ReadFile(checkpointFile)
+	if err != nil {
+		if q := s.opts.Log.Queue(topicTimer, 0); q != nil && q.Max() > 0 {
+			s.opts.Logger.WithError(err).Warn("there is no checkpoint of the timers: the timer queue is read from its beginning")
+		}
+		return nil
+	}
+	c, err := decodeCheckpoint(b)
+	if err != nil {
+		s.opts.Logger.WithError(err).Error("the timers' checkpoint cannot be used: the timer queue is read from its beginning")
+		return nil
+	}
+	end, epoch := s.opts.Log.MaxCommitLogOffset(), s.opts.Log.Epoch()
+	if c.epoch != epoch || c.logEnd > end {
+		s.opts.Logger.WithFields(logrus.Fields{"logEnd": c.logEnd, "end": end, "epoch": c.epoch, "storeEpoch": epoch}).
+			Warn("the timers' checkpoint is of another log: the timer queue is read from its beginning")
+		return nil
+	}
+	return c
+}
+
+func (s *Service) openLines(c *checkpoint) error {
+	for i := range s.lines {
+		opts := wheel.Options{FS: s.opts.FS, Dir: dir + "/" + lineNames[i], Log: s.opts.Logger}
+		var saved *wheel.State
+		if c != nil {
+			saved = c.lines[i]
+		}
+		t, err := wheel.Open(opts, saved, s.opts.Log.MaxCommitLogOffset())
+		if err != nil {
+			err = fmt.Errorf("timer: %w", err)
+			for _, opened := range s.lines[:i] {
+				err = errors.Join(err, opened.t.Close())
+			}
+			return err
+		}
+		s.lines[i] = &line{name: lineNames[i], wall: i == absoluteLine, t: t, loadedTo: -1, preparedAt: -1}
+	}
+	return nil
+}
+
+// countFar counts the messages in far files whose records the log does not have any more: those of
+// the others are met in the timer queue.
+func (s *Service) countFar() {
+	begin := s.opts.Log.MinCommitLogOffset()
+	count := func(item *wheel.Item) error {
+		if item.Flags != 0 || item.LogOffset >= begin {
+			return nil
+		}
+		return s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
+			s.topics.ofRecord(v).n++
+			return nil
+		})
+	}
+	for _, l := range s.lines {
+		var failed error
+		for number, ok := l.t.NextFrom(0); ok && number < l.t.NearEnd(); number, ok = l.t.NextFrom(number + 1) {
+			failed = errors.Join(failed, readSecond(l.t, number, count))
+		}
+		err := l.t.Each(0, func(_ int64, item wheel.Item) bool {
+			failed = errors.Join(failed, count(&item))
+			return true
+		})
+		if err := errors.Join(failed, err); err != nil {
+			s.opts.Logger.WithError(err).WithField("line", l.name).Error("not all far timers can be counted")
+		}
+	}
+}
+
+// readSecond visits the entries of a second that can be read.
+func readSecond(t *wheel.Timeline, number int64, visit func(*wheel.Item) error) error {
+	r, err := t.Read(number)
+	if errors.Is(err, wheel.ErrNotReady) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var failed error
+	for item, ok := r.Next(); ok; item, ok = r.Next() {
+		failed = errors.Join(failed, visit(&item))
+	}
+	return errors.Join(failed, r.Err())
+}

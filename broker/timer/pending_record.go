@@ -1,0 +1,65 @@
+package timer
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/message"
+)
+
+// pendingRecord is what a record of the timer queue asks for.
+type pendingRecord struct {
+	due       message.Due
+	realTopic []byte
+	cancels   []byte // the key that it removes, without its topic; nil: it is a message
+	out       int64  // TIMER_OUT_MS of what it removes
+}
+
+// readPending finds out what a record asks for; reason is why nobody can know.
+func readPending(v *message.View, precisionMs int64) (p pendingRecord, reason string) {
+	props := v.Properties
+	realTopic, ok := message.PropertyGet(props, message.PropertyRealTopic)
+	if !ok {
+		return p, "it names no topic"
+	}
+	p.realTopic = realTopic
+	if p.due, ok = message.DueOf(props); !ok {
+		if p.due, ok = peerDue(props, precisionMs); !ok {
+			return p, "it names no instant"
+		}
+	}
+	if key, ok := message.PropertyGet(props, message.PropertyTimerDelUniqKey); ok {
+		p.cancels = plainKey(realTopic, key)
+		if p.out, ok = message.TimerOutOf(props); !ok {
+			p.out = message.TimerOut(p.due.Ms, precisionMs)
+		}
+	}
+	return p, ""
+}
+
+// peerDue is the instant of a record that the real broker made: its TIMER_DELIVER_MS, or the end of
+// its slot.
+func peerDue(props []byte, precisionMs int64) (message.Due, bool) {
+	out, ok := message.TimerOutOf(props)
+	if !ok {
+		return message.Due{}, false
+	}
+	if text, ok := message.PropertyGet(props, message.PropertyTimerDeliverMs); ok {
+		if at, err := strconv.ParseInt(string(text), 10, 64); err == nil && at > out && at <= out+precisionMs {
+			return message.Due{Ms: at, Wall: true}, true
+		}
+	}
+	return message.Due{Ms: out + precisionMs, Wall: true}, true
+}
+
+// plainKey is the UNIQ_KEY that a cancel names: some put the topic and a plus before it.
+func plainKey(realTopic, key []byte) []byte {
+	if rest, ok := bytes.CutPrefix(key, realTopic); ok && len(rest) > 0 && rest[0] == '+' {
+		return rest[1:]
+	}
+	return key
+}
+
+// slotOf is the second in whose slot a message is kept: the one that its TIMER_OUT_MS lies in, so
+// that a recall finds it.
+func slotOf(dueMs int64) int64 { return (dueMs - 1) / 1000 }

@@ -1,0 +1,104 @@
+package timer
+
+// CountAt is how many entries are kept in the second of a TIMER_OUT_MS.
+func (s *Service) CountAt(outMs int64) (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lines {
+		n += l.t.Count(outMs / 1000)
+	}
+	return n
+}
+
+// Progress is how far the service is.
+type Progress struct {
+	// ReadMs is the instant of message time up to which everything due is delivered, ms.
+	ReadMs int64
+	// QueueOffset is the next unit of the timer queue to be taken in, SavedOffset that of the last
+	// checkpoint, Max the end of the queue.
+	QueueOffset, SavedOffset, Max int64
+	// BehindMs is by how much the first message that is due and not delivered is late, ms.
+	BehindMs int64
+}
+
+// Progress tells how far the service is.
+func (s *Service) Progress() Progress {
+	now := s.opts.Store.NowMillis()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := Progress{ReadMs: now, QueueOffset: s.queueOffset, SavedOffset: s.savedOffset, BehindMs: s.behind(now)}
+	p.ReadMs -= p.BehindMs
+	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
+		p.Max = q.Max()
+	}
+	return p
+}
+
+// behind is by how much the first message that is due is late, ms; 0: none is.
+func (s *Service) behind(now int64) (late int64) {
+	for _, l := range s.lines {
+		lineNow, first := s.nowOf(l, now), never
+		for _, sec := range l.loaded {
+			first = min(first, sec.due())
+		}
+		if number, ok := l.t.NextFrom(max(l.t.Hand(), l.loadedTo+1)); ok {
+			first = min(first, (number+1)*1000)
+		}
+		for _, t := range s.held.order {
+			for _, h := range t.entries[:min(1, len(t.entries))] {
+				if h.line == l {
+					first = min(first, h.sec.dueOf(&h.sec.entries[h.i]))
+				}
+			}
+		}
+		if first < lineNow {
+			late = max(late, lineNow-first)
+		}
+	}
+	return late
+}
+
+// PendingOf lists how many messages pend by real topic.
+func (s *Service) PendingOf() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := make(map[string]int64, len(s.topics.byName))
+	for name, t := range s.topics.byName {
+		if t.n > 0 {
+			counts[name] = t.n
+		}
+	}
+	return counts
+}
+
+// distributionStep is how many seconds are counted before others may look at the service.
+const distributionStep = 3600
+
+// Distribution is how many entries are due between now and each of the given distances, s, and the
+// one before it: n[0] in [0, within[0]), n[1] in [within[0], within[1]) …
+func (s *Service) Distribution(within []int64) []int64 {
+	counts := make([]int64, len(within))
+	now := s.opts.Store.NowMillis()
+	for _, l := range s.lines {
+		begin := s.nowOf(l, now) / 1000
+		at := begin
+		for i, distance := range within {
+			for end := begin + distance; at < end; {
+				step := min(end, at+distributionStep)
+				counts[i] += s.countBetween(l, at, step)
+				at = step
+			}
+		}
+	}
+	return counts
+}
+
+// countBetween counts the entries of the seconds [from, to).
+func (s *Service) countBetween(l *line, from, to int64) (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, ok := l.t.NextFrom(max(from, l.t.Hand())); ok && at < to; at, ok = l.t.NextFrom(at + 1) {
+		n += l.t.Count(at)
+	}
+	return n
+}

@@ -1,0 +1,247 @@
+package timer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/redeliver"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+const never = int64(math.MaxInt64)
+
+var topicTimer = []byte(message.TopicTimer)
+
+type (
+	// Log is what the service needs of the store.
+	Log interface {
+		Queue(topic []byte, queueID int32) *store.ConsumeQueue
+		Record(commitLogOffset int64, size int32) (store.Slice, error)
+		MinCommitLogOffset() int64
+		MaxCommitLogOffset() int64
+		FlushedOffset() int64
+		Flush() error
+		Scan(from int64, fn func(*message.View) error) error
+		Epoch() uint64
+	}
+	// Appender is the one door into the store.
+	Appender interface {
+		Put(rec *message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error)
+	}
+	// Parker takes messages that their target refuses for good.
+	Parker interface {
+		Park(rec *message.Record, service, reason string) error
+	}
+	// Topics knows which topics exist.
+	Topics interface {
+		Get(name []byte) *topic.Config
+	}
+	// Stall withholds due messages while a test wants that. Its methods must be quick.
+	Stall interface {
+		// Stalled is why due messages are withheld, e.g. "by fault rule f1"; "": they are not.
+		Stalled() string
+		// Withheld is told that something was due.
+		Withheld()
+	}
+)
+
+// Options are what a Service needs.
+type Options struct {
+	Enabled     bool  // timerWheelEnable
+	PrecisionMs int64 // timerPrecisionMs, at most 1,000
+	Store       clock.Clock
+	Wire        clock.Clock // paces the checkpoints
+	Log         Log
+	FS          region.FS // of the store; the service keeps its files in timer/
+	Appender    Appender
+	Park        Parker
+	Topics      Topics
+	SaveMs      int64 // between checkpoints while something changes; 0: 3,000
+	Logger      logrus.FieldLogger
+	Metrics     prometheus.Registerer // may be nil
+	Health      *health.Registry      // may be nil
+	Stall       Stall                 // may be nil
+	Differences *difference.Set       // may be nil
+	// InOrder delivers everything in the order of due instants, where otherwise each due second has
+	// its turn, and answers Settle with exact instants.
+	InOrder bool
+	// First returns when what goes before timers that are due at the same instant is delivered. It
+	// is asked with InOrder only; nil: nothing does.
+	First func(ctx context.Context) error
+}
+
+// Service delivers due messages.
+type Service struct {
+	opts Options
+
+	kick   chan struct{}
+	asks   chan chan int64 // of Settle; each is told when to look again
+	stop   chan struct{}
+	ctx    context.Context // ends with stop
+	cancel context.CancelFunc
+	jobs   chan job // for the goroutine that splits and sorts
+	wg     sync.WaitGroup
+
+	asleep     atomic.Bool // an arrival must wake the driver
+	delivered  atomic.Int64
+	cancelled  atomic.Int64
+	unreadable atomic.Int64
+	poisoned   atomic.Int64
+	parked     atomic.Int64
+	oldest     atomic.Int64 // log offset that must be kept; never: nothing is needed
+	lateness   prometheus.Observer
+
+	saver saver
+
+	mu     sync.Mutex // guards what follows
+	worker worker
+	lines  [2]*line
+	topics topicCounts
+	// queueOffset is the next unit of the timer queue to be taken in.
+	queueOffset int64
+	loaded      int   // entries in memory that are not on their way
+	progress    int64 // changes whenever there is something to save
+	known       sources
+	taking      wait // of what is taken out of the queue
+	storing     wait // of all deliveries: the store refuses
+	held        heldTopics
+	inFlight    int // copies that are not known to be stored for good
+	flights     []*flight
+	damaged     int64 // seconds that were found damaged
+	reached     int64 // the last second of which something may be delivered
+	// rebuildTo is the unit of the timer queue up to which everything must be taken in before
+	// anything is delivered: the Timelines were opened without a checkpoint.
+	rebuildTo int64
+
+	savedOffset int64 // queueOffset of the last checkpoint
+	savedOldest int64 // log offset from which on the last checkpoint needs the log
+	oldestNow   int64 // and from which on what pends does
+	notedAt     int64 // progress at which it was looked up
+}
+
+// New opens the Timelines and finds out what was delivered already. Nothing is delivered before
+// Start.
+func New(opts Options) (*Service, error) {
+	if opts.SaveMs <= 0 {
+		opts.SaveMs = saveMs
+	}
+	if opts.PrecisionMs <= 0 {
+		opts.PrecisionMs = 1000
+	}
+	s := &Service{
+		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}),
+		jobs: make(chan job, maxJobs),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)
+	s.topics.init()
+	s.held.init()
+	s.saver.s = s
+	s.oldest.Store(never)
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if err := s.register(); err != nil {
+		s.closeLines()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Start begins to deliver, unless timerWheelEnable is off.
+func (s *Service) Start() {
+	if !s.opts.Enabled {
+		if n := s.Count(); n > 0 {
+			s.opts.Logger.WithField("messages", n).Warn("timerWheelEnable is false: pending timer messages are not delivered")
+		}
+		return
+	}
+	s.wg.Add(3)
+	go s.drive()
+	go s.runJobs()
+	go s.saver.run()
+}
+
+// Save makes everything durable that is pending, and what is delivered.
+func (s *Service) Save() error {
+	if !s.opts.Enabled {
+		return nil
+	}
+	return s.saver.save()
+}
+
+// Close stops and saves.
+func (s *Service) Close() error {
+	close(s.stop)
+	s.cancel()
+	s.wg.Wait()
+	err := s.Save()
+	return joinClosed(err, s.closeLines())
+}
+
+func joinClosed(save, closed error) error {
+	if save != nil {
+		return save
+	}
+	return closed
+}
+
+func (s *Service) closeLines() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var failed error
+	for _, l := range s.lines {
+		if l == nil {
+			continue
+		}
+		for _, sec := range l.loaded {
+			sec.close()
+		}
+		l.loaded = nil
+		if err := l.t.Close(); err != nil {
+			failed = fmt.Errorf("timer: close %s: %w", l.name, err)
+		}
+	}
+	return failed
+}
+
+// Arrived wakes the driver when a pending record has come. It is called for every record that
+// becomes readable and must be quick.
+func (s *Service) Arrived(a store.Arrival) {
+	if a.Topic == message.TopicTimer && s.asleep.Load() && s.asleep.CompareAndSwap(true, false) {
+		s.wake()
+	}
+}
+
+// Recheck looks at Options.Stall again.
+func (s *Service) Recheck() { s.wake() }
+
+func (s *Service) wake() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// Delivered is how many messages came due since the start: delivered, parked or lost.
+func (s *Service) Delivered() int64 { return s.delivered.Load() }
+
+// Pinned is the log offset of the first record that is needed from the log, and false when none
+// is. The log must be kept from there on.
+func (s *Service) Pinned() (commitLogOffset int64, pending bool) {
+	at := s.oldest.Load()
+	return at, at != never
+}

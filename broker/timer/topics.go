@@ -1,0 +1,56 @@
+package timer
+
+import "github.com/wheelmq/wheelmq/message"
+
+// topicCount is how many messages pend for a real topic.
+type topicCount struct {
+	name string
+	n    int64
+}
+
+// topicCounts count pending messages by real topic. A message that is cancelled counts until its
+// second is due.
+type topicCounts struct {
+	byName map[string]*topicCount
+	last   *topicCount
+}
+
+func (t *topicCounts) init() { t.byName = make(map[string]*topicCount) }
+
+// of is the count of a topic.
+func (t *topicCounts) of(name string) *topicCount {
+	if t.last != nil && t.last.name == name {
+		return t.last
+	}
+	c := t.byName[name]
+	if c == nil {
+		c = &topicCount{name: name}
+		t.byName[name] = c
+	}
+	t.last = c
+	return c
+}
+
+// add counts messages in.
+func (t *topicCounts) add(name []byte, n int64) {
+	if t.last == nil || t.last.name != string(name) {
+		if t.last = t.byName[string(name)]; t.last == nil {
+			t.of(string(name))
+		}
+	}
+	t.last.n += n
+}
+
+// ofRecord is the count of the topic that a pending record goes to.
+func (t *topicCounts) ofRecord(v *message.View) *topicCount {
+	name, _ := message.PropertyGet(v.Properties, message.PropertyRealTopic)
+	return t.of(string(name))
+}
+
+// total is how many messages pend.
+func (t *topicCounts) total() (n int64) {
+	for _, c := range t.byName {
+		n += c.n
+	}
+	return n
+}
