@@ -162,8 +162,8 @@ func TestOpen_DeletesWhatTheStateDoesNotName(t *testing.T) {
 func TestOpen_CutsAtTheEndOfTheCommitLog(t *testing.T) {
 	t.Parallel()
 	disk, s := checkpointed(t)
-	// Entry n ends at 100 n + 100.
-	tl, err := timer.Open(options(disk), s, 20_050)
+	// Entry n begins at 100 n.
+	tl, err := timer.Open(options(disk), s, 20_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func (n *near) cutSecond(second, logEnd int64) error {
 		if !ok {
 			break
 		}
-		if item.LogOffset+int64(item.Size) <= logEnd {
+		if item.LogOffset < logEnd {
 			kept = append(kept, item.Entry)
 		}
 	}

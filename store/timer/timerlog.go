@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -55,10 +56,10 @@ func (l *timerLog) path(c *chunk) string { return path.Join(l.dir, chunkName(c.b
 // openTimerLog opens the named chunks and deletes all others.
 func openTimerLog(opts Options, saved *State) (*timerLog, error) {
 	l := &timerLog{fs: opts.FS, dir: path.Join(opts.Dir, "timerlog"), chunkSize: int64(opts.ChunkSize)}
-	if saved == nil {
-		return l, l.fs.Remove(l.dir)
+	var named []int64
+	if saved != nil {
+		l.end, l.named, l.chunkSize, named = saved.LogEnd, saved.LogEnd, int64(saved.ChunkSize), saved.Chunks
 	}
-	l.end, l.named, l.chunkSize = saved.LogEnd, saved.LogEnd, int64(saved.ChunkSize)
 	found, err := l.fs.List(l.dir)
 	if err != nil {
 		return nil, err
@@ -66,18 +67,32 @@ func openTimerLog(opts Options, saved *State) (*timerLog, error) {
 	sizes := make(map[int64]int64, len(found))
 	for _, e := range found {
 		base, err := strconv.ParseInt(e.Name, 10, 64)
-		if err == nil && slices.Contains(saved.Chunks, base) {
+		if err == nil && slices.Contains(named, base) {
 			sizes[base] = e.Size
-		} else if err := l.fs.Remove(path.Join(l.dir, e.Name)); err != nil {
+			continue
+		}
+		if err == nil && saved == nil {
+			l.passOver(base + e.Size)
+		}
+		if err := l.fs.Remove(path.Join(l.dir, e.Name)); err != nil {
 			return nil, err
 		}
 	}
-	for _, base := range saved.Chunks {
+	for _, base := range named {
 		if err := l.openChunk(base, sizes[base]); err != nil {
 			return nil, errors.Join(err, l.close())
 		}
 	}
 	return l, nil
+}
+
+// passOver begins the log behind files of a log before it: a state that names those must not take
+// other blocks for its own.
+func (l *timerLog) passOver(pos int64) {
+	if pos > 0 && pos < math.MaxInt64/2 {
+		l.end = max(l.end, (pos+l.chunkSize-1)/l.chunkSize*l.chunkSize)
+		l.named = l.end
+	}
 }
 
 func (l *timerLog) openChunk(base, size int64) error {

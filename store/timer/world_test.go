@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path"
 	"slices"
+	"sort"
 
 	"github.com/wheelmq/wheelmq/store/region"
 	"github.com/wheelmq/wheelmq/store/timer"
@@ -27,11 +29,13 @@ type world struct {
 	plant string // a planted mistake of the owner
 	jobs  []timer.Job
 
-	snaps  []model // by the number that their checkpoint begins with
+	log    []logged // every record that was ever added
+	snaps  []model  // by the number that their checkpoint begins with
 	taken  *timer.State
 	synced bool
-	cuts   int   // power cuts at sync points
 	failed error // of a clone
+
+	rebuilding bool // until there is a checkpoint again
 }
 
 // model is the list: what is kept in each second, in arrival order.
@@ -44,7 +48,13 @@ type model struct {
 
 type kept struct {
 	timer.Entry
-	near bool
+	near    bool
+	rebuilt bool // near or far, as it happens
+}
+
+type logged struct {
+	timer.Entry
+	slot int64
 }
 
 func (m model) clone() model {
@@ -68,7 +78,7 @@ func (m *model) next() (second int64, ok bool) {
 func (m *model) cut(logEnd int64) {
 	m.logEnd = logEnd
 	for second, list := range m.slots {
-		list = slices.DeleteFunc(slices.Clone(list), func(k kept) bool { return k.LogOffset+int64(k.Size) > logEnd })
+		list = slices.DeleteFunc(slices.Clone(list), func(k kept) bool { return k.LogOffset >= logEnd })
 		if m.slots[second] = list; len(list) == 0 {
 			delete(m.slots, second)
 		}
@@ -115,7 +125,7 @@ func (w *world) step() error {
 		do     func() error
 	}{
 		{30, w.add}, {10, w.burst}, {6, w.readAny}, {6, w.doneNext}, {1, w.drain}, {2, w.doneOver}, {1, w.back}, {2, w.pass}, {3, w.runJob},
-		{3, w.takeState}, {3, w.syncState}, {3, w.saveState}, {1, w.cutPower}, {1, w.fullDisk},
+		{3, w.takeState}, {3, w.syncState}, {3, w.saveState}, {1, w.cutPower}, {1, w.rebuild}, {1, w.fullDisk},
 	}
 	sum := 0
 	for _, a := range actions {
@@ -177,7 +187,8 @@ func (w *world) addTo(second int64) error {
 	}
 	if err == nil {
 		w.logEnd += int64(e.Size)
-		w.slots[second] = append(w.slots[second], kept{e, second < w.nearEnd})
+		w.slots[second] = append(w.slots[second], kept{Entry: e, near: second < w.nearEnd})
+		w.log = append(w.log, logged{e, second})
 	}
 	return err
 }
@@ -212,7 +223,7 @@ func (w *world) check(tl *timer.Timeline, m *model, second int64) error {
 		if !ok || item.Entry != want.Entry {
 			return fmt.Errorf("entry %d of second %d is %+v, %v, not %+v: %w", i, second, item.Entry, ok, want, r.Err())
 		}
-		if item.Record != nil == want.near || !want.near && !slices.Equal(item.Record, recordOf(want.LogOffset, want.Size)) {
+		if !want.rebuilt && item.Record != nil == want.near || item.Record != nil && !slices.Equal(item.Record, recordOf(want.LogOffset, want.Size)) {
 			return fmt.Errorf("entry %d of second %d: near %v, %d bytes of its record", i, second, want.near, len(item.Record))
 		}
 	}
@@ -227,13 +238,14 @@ func (w *world) checkAll(tl *timer.Timeline, m *model) error {
 	if tl.Hand() != m.hand || tl.NearEnd() != m.nearEnd {
 		return fmt.Errorf("hand %d, near until %d, not %d and %d", tl.Hand(), tl.NearEnd(), m.hand, m.nearEnd)
 	}
-	pending, oldest := int64(0), int64(-1)
+	pending, oldest, unsure := int64(0), int64(-1), false
 	for second, list := range m.slots {
 		if err := w.check(tl, m, second); err != nil {
 			return err
 		}
 		pending += int64(len(list))
 		for _, k := range list {
+			unsure = unsure || k.rebuilt
 			if k.near && (oldest < 0 || k.LogOffset < oldest) {
 				oldest = k.LogOffset
 			}
@@ -242,7 +254,7 @@ func (w *world) checkAll(tl *timer.Timeline, m *model) error {
 			return fmt.Errorf("second %d counts %d, not %d", second, got, len(list))
 		}
 	}
-	if got, ok := tl.OldestReference(); ok != (oldest >= 0) || ok && got != oldest {
+	if got, ok := tl.OldestReference(); !unsure && ok != (oldest >= 0) || !unsure && ok && got != oldest {
 		return fmt.Errorf("the oldest reference is %d, %v, not %d", got, ok, oldest)
 	}
 	if s := tl.Stats(); s.Pending() != pending || s.Damaged != 0 {
@@ -302,6 +314,7 @@ func (w *world) done(second int64) error {
 	}
 	delete(w.slots, second)
 	w.hand = second + 1
+	w.now = max(w.now, w.hand*1000)
 	return nil
 }
 
@@ -420,18 +433,20 @@ func (w *world) fullDisk() error {
 }
 
 // recovered opens the Timeline of a disk as its checkpoint says. Of the log what was there at the
-// checkpoint survived, or a little less.
-func (w *world) recovered(disk *region.Memory, lost int64) (*timer.Timeline, model, error) {
+// checkpoint survived, or a few records less.
+func (w *world) recovered(disk *region.Memory, lost int) (*timer.Timeline, model, error) {
 	b, err := disk.ReadFile(checkpointFile)
 	if err != nil {
-		return nil, model{}, err
+		return nil, model{}, fmt.Errorf("%w: %w", errNoCheckpoint, err)
 	}
 	m := w.snaps[binary.BigEndian.Uint64(b)].clone()
 	var s timer.State
 	if err := s.Decode(b[8:]); err != nil {
 		return nil, model{}, err
 	}
-	m.cut(max(m.logEnd-lost, 0))
+	if last := w.before(m.logEnd); lost > 0 && last > 0 {
+		m.cut(w.log[max(last-lost, 0)].LogOffset)
+	}
 	tl, err := timer.Open(options(disk), &s, m.logEnd)
 	if err != nil {
 		return nil, model{}, err
@@ -439,11 +454,19 @@ func (w *world) recovered(disk *region.Memory, lost int64) (*timer.Timeline, mod
 	return tl, m, w.checkAll(tl, &m)
 }
 
+// errNoCheckpoint: there is none while everything is added again.
+var errNoCheckpoint = errors.New("no checkpoint")
+
+// before is how many records lie before an offset of the log.
+func (w *world) before(logOffset int64) int {
+	return sort.Search(len(w.log), func(i int) bool { return w.log[i].LogOffset >= logOffset })
+}
+
 // cutPower goes on with what a power cut has left.
 func (w *world) cutPower() error {
-	lost := int64(0)
+	lost := 0
 	if w.pick(3) == 0 {
-		lost = int64(w.pick(2000))
+		lost = w.pick(60)
 	}
 	now := w.now
 	w.disk = w.disk.PowerCut(w.rng)
@@ -454,9 +477,50 @@ func (w *world) cutPower() error {
 	}
 	w.disk.OnSync(w.syncPoint)
 	w.tl, w.model = tl, m
+	w.log = w.log[:w.before(m.logEnd)]
 	w.now = now
 	w.prepare()
 	return nil
+}
+
+// rebuild goes on after a power cut that took the checkpoint: everything in the log is added again.
+func (w *world) rebuild() error {
+	if w.pick(3) != 0 {
+		return nil
+	}
+	now := w.now
+	if w.disk = w.disk.PowerCut(w.rng); w.pick(2) == 0 {
+		if err := errors.Join(w.disk.Remove(checkpointFile), w.disk.SyncDir(path.Dir(checkpointFile))); err != nil {
+			return err
+		}
+	}
+	w.jobs, w.taken = nil, nil
+	// Some of the log is lost, of what a checkpoint may not name yet.
+	at := w.before(w.snaps[len(w.snaps)-1].logEnd)
+	at += w.pick(len(w.log) - at + 1)
+	w.log = w.log[:at]
+	w.model = model{slots: make(map[int64][]kept), now: now}
+	if at > 0 {
+		w.logEnd = w.log[at-1].LogOffset + int64(w.log[at-1].Size)
+	}
+	var err error
+	if w.tl, err = timer.Open(options(w.disk), nil, w.logEnd); err != nil {
+		return fmt.Errorf("without a checkpoint: %w", err)
+	}
+	w.prepare()
+	for _, r := range w.log {
+		if err := w.tl.Add(r.Entry, r.slot, recordOf(r.LogOffset, r.Size)); err != nil {
+			return fmt.Errorf("add again: %w", err)
+		}
+		w.slots[r.slot] = append(w.slots[r.slot], kept{Entry: r.Entry, near: r.slot < w.nearEnd, rebuilt: withFar})
+	}
+	if err := w.checkAll(w.tl, &w.model); err != nil {
+		return fmt.Errorf("rebuilt: %w", err)
+	}
+	w.disk.OnSync(w.syncPoint)
+	w.rebuilding = true
+	defer func() { w.rebuilding = false }()
+	return w.checkpoint()
 }
 
 // syncPoint looks what a power cut would leave just now.
@@ -467,8 +531,13 @@ func (w *world) syncPoint() {
 	if w.rng.IntN(3) == 0 {
 		w.disk.WriteBack(w.rng)
 	}
-	w.cuts++
 	tl, _, err := w.recovered(w.disk.PowerCut(w.rng), 0)
+	if w.rebuilding && errors.Is(err, timer.ErrDamaged) {
+		return // a checkpoint that is not good any more, and its files are gone
+	}
+	if errors.Is(err, errNoCheckpoint) {
+		return
+	}
 	if err != nil {
 		w.failed = fmt.Errorf("after a power cut at a sync: %w", err)
 		return
