@@ -33,7 +33,7 @@ const (
 	codeDiscard = 906 // inline: answers nothing but a code
 )
 
-const deadline = 10 * time.Second
+const deadline = time.Minute
 
 func quiet() logrus.FieldLogger {
 	log := logrus.New()
