@@ -137,11 +137,24 @@ func TestRead_GivesWhatIsSoundOfADamagedSecond(t *testing.T) {
 	if !errors.Is(err, timer.ErrDamaged) || len(got) != 150-64 || got[0] != all[64] || got[85] != all[149] {
 		t.Errorf("%d entries, %v", len(got), err)
 	}
+	reader, err := tl.Read(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if from, to, ok := reader.Missing(); !ok || from != all[0].LogOffset || to != all[64].LogOffset {
+		t.Errorf("missing is what lies from %d to %d, %v", from, to, ok)
+	}
 	if s := tl.Stats(); s.Damaged != 64 {
 		t.Errorf("%+v", s)
 	}
 	// Other seconds are as they were.
 	add(t, tl, entry(1000, 5000))
+	if other, err := tl.Read(noon + 5); err != nil {
+		t.Error(err)
+	} else if from, to, ok := other.Missing(); ok {
+		t.Errorf("of a sound second the records from %d to %d are missing", from, to)
+	}
 	expect(t, tl, noon+5, entry(1000, 5000))
 }
 

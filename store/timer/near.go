@@ -10,8 +10,8 @@ type near struct {
 	log     *timerLog
 	wheel   wheel
 	open    openBlocks
-	logMax  int64 // end of the last record that an entry names
-	damaged int64 // entries found missing
+	logMax  int64           // end of the last record that an entry names
+	damaged map[int64]int64 // entries found missing, by second
 	first   firstDue
 }
 
@@ -207,7 +207,10 @@ type firstDue struct {
 func (n *near) oldest() (int64, bool) { return n.wheel.oldest() }
 
 func (n *near) stats() Stats {
-	s := Stats{Near: n.wheel.entries, Files: len(n.log.chunks), Damaged: n.damaged}
+	s := Stats{Near: n.wheel.entries, Files: len(n.log.chunks)}
+	for _, lost := range n.damaged {
+		s.Damaged += lost
+	}
 	for _, c := range n.log.chunks {
 		s.NearBytes += min(n.log.end-c.base, n.log.chunkSize)
 	}

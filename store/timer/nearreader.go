@@ -11,7 +11,11 @@ type nearReader struct {
 	entries []byte // what is left of the current block
 	open    []byte // of the open block, given last
 	err     error
+	missing stretch // where records of missing entries lie
 }
+
+// stretch is a part of the CommitLog, empty when from >= to.
+type stretch struct{ from, to int64 }
 
 func (n *near) read(second int64) *nearReader {
 	r := &nearReader{near: n, second: second}
@@ -35,7 +39,9 @@ func (n *near) read(second int64) *nearReader {
 		sound += int64(len(entries) / entrySize)
 		pos = prev
 	}
-	r.check(sound, int64(s.count))
+	if sound != int64(s.count) || r.err != nil {
+		r.damaged(s, sound)
+	}
 	return r
 }
 
@@ -47,16 +53,31 @@ func (r *nearReader) hold(c *chunk) {
 	}
 }
 
-// check compares how many entries were found with how many were added.
-func (r *nearReader) check(sound, added int64) {
-	if sound == added && r.err == nil {
-		return
-	}
+// damaged takes in that of the entries of a slot only so many were found: what came before the
+// oldest of them is missing.
+func (r *nearReader) damaged(s *slot, sound int64) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: the chain of blocks is broken", ErrDamaged)
 	}
-	r.near.damaged += max(added-sound, 0)
-	r.err = fmt.Errorf("timer: second %d has %d of its %d near entries: %w", r.second, sound, added, r.err)
+	r.err = fmt.Errorf("timer: second %d has %d of its %d near entries: %w", r.second, sound, s.count, r.err)
+	r.missing = stretch{s.oldest, r.near.logMax}
+	if n := len(r.blocks); n > 0 {
+		// It was sound a moment ago.
+		if entries, _, err := readBlock(r.blocks[n-1].bytes(), r.second); err == nil {
+			r.missing.to = entryOf(entries, r.second).LogOffset
+		}
+	} else if len(r.open) > 0 {
+		r.missing.to = entryOf(r.open, r.second).LogOffset
+	}
+	r.near.lost(r.second, int64(s.count)-sound)
+}
+
+// lost counts missing entries, those of a second once.
+func (n *near) lost(second, entries int64) {
+	if n.damaged == nil {
+		n.damaged = make(map[int64]int64)
+	}
+	n.damaged[second] = max(n.damaged[second], entries, 1)
 }
 
 // next is the next entry in arrival order.

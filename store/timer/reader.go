@@ -51,6 +51,14 @@ func (r *Reader) Err() error {
 	return errors.Join(r.far.err(), r.near.err)
 }
 
+// Missing is where in the CommitLog the records of all entries lie that Next does not give because
+// of damage to near files, and false when none are missing. The CommitLog has them: it is to be
+// looked through for what belongs to the second.
+func (r *Reader) Missing() (from, to int64, ok bool) {
+	m := r.near.missing
+	return m.from, m.to, m.from < m.to
+}
+
 // Close ends the Reader: records that it gave are not valid any more.
 func (r *Reader) Close() {
 	if r.far != nil {
