@@ -11,11 +11,11 @@ type nearReader struct {
 	entries []byte // what is left of the current block
 	open    []byte // of the open block, given last
 	err     error
-	missing stretch // where records of missing entries lie
+	missing logRange // where records of missing entries lie
 }
 
-// stretch is a part of the CommitLog, empty when from >= to.
-type stretch struct{ from, to int64 }
+// logRange is a part of the CommitLog, empty when from >= to.
+type logRange struct{ from, to int64 }
 
 func (n *near) read(second int64) *nearReader {
 	r := &nearReader{near: n, second: second}
@@ -60,7 +60,7 @@ func (r *nearReader) damaged(s *slot, sound int64) {
 		r.err = fmt.Errorf("%w: the chain of blocks is broken", ErrDamaged)
 	}
 	r.err = fmt.Errorf("timer: second %d has %d of its %d near entries: %w", r.second, sound, s.count, r.err)
-	r.missing = stretch{s.oldest, r.near.logMax}
+	r.missing = logRange{s.oldest, r.near.logMax}
 	if n := len(r.blocks); n > 0 {
 		// It was sound a moment ago.
 		if entries, _, err := readBlock(r.blocks[n-1].bytes(), r.second); err == nil {
