@@ -82,13 +82,15 @@ func (s *Server) Start() error {
 
 func (s *Server) run() {
 	defer close(s.ended)
-	s.failure = gnet.Run(&engine{s: s}, "tcp://"+s.opts.Addr,
+	e := &engine{s: s, addrs: []string{"tcp://" + s.opts.Addr}}
+	s.failure = gnet.Rotate(e, e.addrs,
 		gnet.WithNumEventLoop(s.opts.NumEventLoop),
 		gnet.WithReuseAddr(true),
 		gnet.WithTicker(true),
 		gnet.WithTCPNoDelay(gnet.TCPNoDelay),
 		gnet.WithLogger(engineLog{s.opts.Log}),
 	)
+	e.s = nil
 	if !s.stopping.Load() && s.addr.IsValid() {
 		s.opts.Log.WithError(s.failure).WithField("addr", s.addr.String()).Error("the listener has ended")
 	}
@@ -228,8 +230,14 @@ func (s *Server) backlog(ctx context.Context) int {
 // engine is the Server as gnet sees it.
 type engine struct {
 	gnet.BuiltinEventEngine
-	s *Server
+	s     *Server // nil once gnet has returned
+	addrs []string
 }
+
+// oneName is what every engine is called in gnet's register. It keeps the last engine of each
+// name for as long as the process lives, and an engine keeps its server: a process that starts
+// many on free ports would keep them all.
+const oneName = "wheelmq"
 
 // OnBoot implements gnet.EventHandler.
 func (e *engine) OnBoot(handle gnet.Engine) gnet.Action {
@@ -241,6 +249,8 @@ func (e *engine) OnBoot(handle gnet.Engine) gnet.Action {
 	e.s.addr = localAddr(fd)
 	_ = unix.Close(fd)
 	e.s.handle = handle
+	// gnet listens already; what is left to do with the address is the register.
+	e.addrs[0] = oneName
 	close(e.s.booted)
 	return gnet.None
 }
