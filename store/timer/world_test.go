@@ -29,8 +29,8 @@ type world struct {
 	plant string // a planted mistake of the owner
 	jobs  []timer.Job
 
-	log    []logged // every record that was ever added
-	snaps  []model  // by the number that their checkpoint begins with
+	log    []addedRecord // every record that was ever added
+	snaps  []model       // by the number that their checkpoint begins with
 	taken  *timer.State
 	synced bool
 	failed error // of a clone
@@ -52,7 +52,7 @@ type kept struct {
 	rebuilt bool // near or far, as it happens
 }
 
-type logged struct {
+type addedRecord struct {
 	timer.Entry
 	slot int64
 }
@@ -188,7 +188,7 @@ func (w *world) addTo(second int64) error {
 	if err == nil {
 		w.logEnd += int64(e.Size)
 		w.slots[second] = append(w.slots[second], kept{Entry: e, near: second < w.nearEnd})
-		w.log = append(w.log, logged{e, second})
+		w.log = append(w.log, addedRecord{e, second})
 	}
 	return err
 }
