@@ -30,7 +30,7 @@ func (s *Service) enqueue(now int64) (taken int) {
 // catchUp is enqueue for one who holds mu; between is called after each batch.
 func (s *Service) catchUp(now int64, between func()) (taken int) {
 	q := s.opts.Log.Queue(topicTimer, 0)
-	if q == nil || now < s.taking.retryAt {
+	if now < s.taking.retryAt || !s.own(now) || q == nil {
 		return 0
 	}
 	s.fit(q)
@@ -38,9 +38,7 @@ func (s *Service) catchUp(now int64, between func()) (taken int) {
 		n, err := s.takeBatch(q, end)
 		taken += n
 		if err != nil {
-			s.taking.refused(now, err)
-			s.opts.Logger.WithError(err).WithField("refusals", s.taking.refusals).
-				Log(s.taking.level(), "pending timer messages cannot be taken in and wait")
+			s.refuseTaking(now, err)
 			return taken
 		}
 		if n == 0 {
@@ -52,6 +50,12 @@ func (s *Service) catchUp(now int64, between func()) (taken int) {
 	}
 	s.taking.ended()
 	return taken
+}
+
+func (s *Service) refuseTaking(now int64, err error) {
+	s.taking.refused(now, err)
+	s.opts.Logger.WithError(err).WithField("refusals", s.taking.refusals).
+		Log(s.taking.level(), "pending timer messages cannot be taken in and wait")
 }
 
 // fit corrects a place that the queue does not have: data was deleted under it.

@@ -3,6 +3,7 @@ package timer
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/sirupsen/logrus"
 
@@ -14,8 +15,11 @@ import (
 // timer queue again, and what is far is found in its files.
 func (s *Service) open() error {
 	s.savedOldest, s.oldestNow, s.notedAt = never, never, -1
-	c := s.loadCheckpoint()
-	err := s.openLines(c)
+	c, err := s.takeOver(s.loadCheckpoint())
+	if err != nil {
+		return err
+	}
+	err = s.openLines(c)
 	if errors.Is(err, wheel.ErrDamaged) && c != nil {
 		s.opts.Logger.WithError(err).Error("the timers' files are not those of their checkpoint: they are made again from the log")
 		c, err = nil, s.openLines(nil)
@@ -37,7 +41,9 @@ func (s *Service) open() error {
 		s.prepare(l, lineNow)
 	}
 	s.reached = reached
-	if c == nil {
+	if s.handover.pending != nil {
+		copiesFrom = s.inherit()
+	} else if c == nil {
 		copiesFrom = s.rebuild()
 	}
 	s.recognise(copiesFrom, reached)
@@ -54,6 +60,7 @@ func (s *Service) rebuild() (copiesFrom int64) {
 	}
 	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
 		s.queueOffset, s.rebuildTo = q.Min(), q.Max()
+		s.opts.Logger.WithField("records", q.Max()-q.Min()).Warn("there is no checkpoint of the timers: the timer queue is read from its beginning")
 	}
 	return 0
 }
@@ -67,10 +74,11 @@ func (s *Service) nothingEver() bool {
 // loadCheckpoint reads the checkpoint; nil: there is none that can be used.
 func (s *Service) loadCheckpoint() *checkpoint {
 	b, err := s.opts.FS.ReadFile(checkpointFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
-		if q := s.opts.Log.Queue(topicTimer, 0); q != nil && q.Max() > 0 {
-			s.opts.Logger.WithError(err).Warn("there is no checkpoint of the timers: the timer queue is read from its beginning")
-		}
+		s.opts.Logger.WithError(err).Error("the timers' checkpoint cannot be read: the timer queue is read from its beginning")
 		return nil
 	}
 	c, err := decodeCheckpoint(b)

@@ -2,6 +2,7 @@ package timer
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -24,7 +25,7 @@ func readPending(v *message.View, precisionMs int64) (p pendingRecord, reason st
 	}
 	p.realTopic = realTopic
 	if p.due, ok = message.DueOf(props); !ok {
-		if p.due, ok = peerDue(props, precisionMs); !ok {
+		if p.due, ok = peerDue(v, precisionMs); !ok {
 			return p, "it names no instant"
 		}
 	}
@@ -37,19 +38,32 @@ func readPending(v *message.View, precisionMs int64) (p pendingRecord, reason st
 	return p, ""
 }
 
-// peerDue is the instant of a record that the real broker made: its TIMER_DELIVER_MS, or the end of
-// its slot.
-func peerDue(props []byte, precisionMs int64) (message.Due, bool) {
-	out, ok := message.TimerOutOf(props)
+// peerDue is the instant of a record that the real broker made: its TIMER_DELIVER_MS, or the relative
+// delay from when it was stored, which is a moment after it was counted, at most the end of its slot.
+func peerDue(v *message.View, precisionMs int64) (message.Due, bool) {
+	out, ok := message.TimerOutOf(v.Properties)
 	if !ok {
 		return message.Due{}, false
 	}
-	if text, ok := message.PropertyGet(props, message.PropertyTimerDeliverMs); ok {
-		if at, err := strconv.ParseInt(string(text), 10, 64); err == nil && at > out && at <= out+precisionMs {
-			return message.Due{Ms: at, Wall: true}, true
+	due := message.Due{Ms: out + precisionMs, Wall: true}
+	for _, asked := range []struct {
+		name       string
+		from, unit int64
+	}{
+		{message.PropertyTimerDelaySec, v.StoreTimestamp, 1000}, {message.PropertyTimerDelayMs, v.StoreTimestamp, 1},
+		{message.PropertyTimerDeliverMs, 0, 1},
+	} {
+		text, ok := message.PropertyGet(v.Properties, asked.name)
+		if !ok {
+			continue
 		}
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		if at := asked.from + n*asked.unit; err == nil && n < math.MaxInt64/2000 && at > out && at < due.Ms {
+			due.Ms = at
+		}
+		break
 	}
-	return message.Due{Ms: out + precisionMs, Wall: true}, true
+	return due, true
 }
 
 // plainKey is the UNIQ_KEY that a cancel names: some put the topic and a plus before it.

@@ -60,6 +60,9 @@ func (v *saver) due() bool {
 func (v *saver) save() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.s.incomplete() {
+		return nil // a start takes over again from the real broker's files
+	}
 	err := v.write()
 	if err != nil && v.failed == nil {
 		v.s.opts.Logger.WithError(err).Error("the timers' checkpoint cannot be saved: after a crash a start takes longer")

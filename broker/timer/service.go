@@ -104,7 +104,8 @@ type Service struct {
 	oldest     atomic.Int64 // log offset that must be kept; never: nothing is needed
 	lateness   prometheus.Observer
 
-	saver saver
+	saver    saver
+	handover handover // guarded by mu, like what follows
 
 	mu     sync.Mutex // guards what follows
 	worker worker
@@ -189,7 +190,11 @@ func (s *Service) Close() error {
 	s.cancel()
 	s.wg.Wait()
 	err := s.Save()
-	return joinClosed(err, s.closeLines())
+	back := err == nil && s.nothingPends()
+	if err = joinClosed(err, s.closeLines()); err == nil && back {
+		err = s.handBack()
+	}
+	return err
 }
 
 func joinClosed(save, closed error) error {
