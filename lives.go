@@ -48,28 +48,32 @@ func (i *Instance) begin() error {
 	return nil
 }
 
-// replace ends the life there is and begins another on what is left. An end that goes wrong is
-// an error, and yet the next life begins.
+// replace ends the life there is and begins another on what end leaves. An end that goes wrong is
+// an error, and yet the next life begins. When the last begin failed there is none to end: end
+// gets a life that never began.
 func (i *Instance) replace(why string, end func(*life) error) error {
 	i.turn.Lock()
 	defer i.turn.Unlock()
-	var ended error
-	if l := i.leave(errors.New(why)); l != nil {
-		ended = end(l)
+	l := i.leave(errors.New(why))
+	if l == nil {
+		l = new(life)
 	}
-	return errors.Join(ended, i.begin())
+	return errors.Join(end(l), i.begin())
+}
+
+// closeTested closes a life. That a test had broken its store is no error.
+func (i *Instance) closeTested(ctx context.Context, l *life) error {
+	err := l.close(ctx)
+	if i.faults != nil && errors.Is(err, store.ErrBroken) {
+		i.log.WithError(err).Warn("what was stopped had broken down")
+		return nil
+	}
+	return err
 }
 
 // Restart stops the server as SIGTERM would and starts it again on the same ports and store.
 func (i *Instance) Restart(ctx context.Context) error {
-	return i.replace("restarting", func(l *life) error {
-		err := l.close(ctx)
-		if i.faults != nil && errors.Is(err, store.ErrBroken) {
-			i.log.WithError(err).Warn("what was stopped had broken down")
-			return nil
-		}
-		return err
-	})
+	return i.replace("restarting", func(l *life) error { return i.closeTested(ctx, l) })
 }
 
 // Kill takes the power away and starts the server again on the same ports: connections break
@@ -127,10 +131,11 @@ func (i *Instance) Reset(ctx context.Context) error {
 		return fmt.Errorf("reset: %w", errNotInMemory)
 	}
 	return i.replace("resetting", func(l *life) error {
-		err := l.close(ctx)
+		// First, so that no rule is in the way of the end.
+		i.faults.Clear()
+		err := i.closeTested(ctx, l)
 		i.differences.Reset()
 		i.control.Forget()
-		i.faults.Clear()
 		i.exchanges.Clear()
 		i.rewind(region.NewMappedMemory())
 		return err
@@ -179,7 +184,7 @@ func (i *Instance) Restore(ctx context.Context, name string) error {
 		return fmt.Errorf("snapshot %q: %w", name, control.ErrNotFound)
 	}
 	return i.replace("restoring", func(l *life) error {
-		err := l.close(ctx)
+		err := i.closeTested(ctx, l)
 		i.rewind(kept.Crash())
 		return err
 	})

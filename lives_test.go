@@ -12,6 +12,7 @@ import (
 
 	"github.com/wheelmq/wheelmq"
 	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/fault"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -155,4 +156,37 @@ func TestOnDisk_KillIsNoCleanEnd(t *testing.T) {
 		}
 	}
 	t.Error("a killed server saved the offset that was committed just before")
+}
+
+func TestInMemory_ResetAndRestoreOfABrokenServer(t *testing.T) {
+	ctx := context.Background()
+	i := inMemory(t)
+	sendTo(t, i, "kept")
+	if err := i.Snapshot(ctx, "kept"); err != nil {
+		t.Fatal(err)
+	}
+	for name, repair := range map[string]func(context.Context) error{
+		"kept": func(ctx context.Context) error {
+			i.Control().Faults()[0].Remove()
+			return i.Restore(ctx, "kept")
+		},
+		"": i.Reset,
+	} {
+		sendTo(t, i, "dropped")
+		if _, err := i.Control().AddFault(fault.Rule{FsyncFails: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := i.Restart(ctx); err == nil {
+			t.Fatal("a server started on a disk that fails")
+		}
+		if err := repair(ctx); err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		if rules := i.Control().Faults(); len(rules) != 0 {
+			t.Errorf("%q: rules in force: %v", name, rules)
+		}
+		if got := i.Control().Stored("T"); got != int64(min(len(name), 1)) {
+			t.Errorf("%q: %d messages are there", name, got)
+		}
+	}
 }
