@@ -1,6 +1,7 @@
 package wheelmq
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/wheelmq/wheelmq/clock"
@@ -20,6 +21,14 @@ type TestConfig struct {
 	// it.
 	API   bool
 	Token string
+}
+
+// check refuses a beginning that the log cannot hold: its times are not negative.
+func (c *TestConfig) check() error {
+	if c != nil && c.VirtualClock && c.start() < 0 {
+		return fmt.Errorf("wheelmq: a virtual clock cannot begin in %d: want 1970 or later", c.VirtualStart.Year())
+	}
+	return nil
 }
 
 // start is where a virtual clock begins, ms.

@@ -5,6 +5,7 @@ package wheelmq
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,6 +79,9 @@ func Start(ctx context.Context, cfg Config) (*Instance, error) {
 	if err := checkStorePaths(cfg.Config); err != nil {
 		return nil, err
 	}
+	if err := cfg.Test.check(); err != nil {
+		return nil, err
+	}
 	differences, err := difference.NewSet(cfg.Profile)
 	if err != nil {
 		return nil, err
@@ -144,8 +148,14 @@ func (i *Instance) BrokerAddr() string {
 	return local(i.cfg.BindAddress, i.ports.broker)
 }
 
-// HTTPAddr is where /health and /metrics are.
-func (i *Instance) HTTPAddr() string { return i.console.Addr() }
+// HTTPAddr is where /health and /metrics are, for programs on this machine.
+func (i *Instance) HTTPAddr() string {
+	addr, err := netip.ParseAddrPort(i.console.Addr())
+	if err != nil {
+		return i.console.Addr()
+	}
+	return local(addr.Addr().String(), addr.Port())
+}
 
 // Health is the state of the instance.
 func (i *Instance) Health() health.Report {

@@ -27,8 +27,9 @@ func (mq *Broker) Advance(d time.Duration) Moved {
 	return mq.turn("advance", func(ctx context.Context) (Moved, error) { return mq.Control().Advance(ctx, d) })
 }
 
-// AdvanceToNext turns the clock to the next instant at which a message is due and delivers
-// what is. With nothing pending it does nothing and returns false.
+// AdvanceToNext waits until consumers have finished with what they got, turns the clock to the
+// next instant at which a message is due and delivers what is. With nothing pending it does
+// nothing and returns false.
 func (mq *Broker) AdvanceToNext() bool {
 	mq.t.Helper()
 	moved := mq.turn("advance to the next message", func(ctx context.Context) (Moved, error) {
@@ -44,7 +45,8 @@ func (mq *Broker) AdvanceToNext() bool {
 // AdvanceUntil turns the clock from due instant to due instant until cond holds, and lets
 // clients finish with what they got before each step: a consumer that fails has its message
 // sent back with the next delay level, and so on to the dead letters. The test fails when
-// limit of message time was not enough, and when clients do not finish.
+// limit of message time was not enough, and when for 45 seconds of real time clients do not
+// finish, or nothing is pending and nobody does anything. cond must not turn the clock itself.
 func (mq *Broker) AdvanceUntil(cond func() bool, limit time.Duration) Moved {
 	mq.t.Helper()
 	return mq.turn("advance until", func(ctx context.Context) (Moved, error) {
@@ -53,7 +55,7 @@ func (mq *Broker) AdvanceUntil(cond func() bool, limit time.Duration) Moved {
 }
 
 // AutoSkip makes the clock go to the next due instant by itself whenever clients have finished
-// with what they got, until stop is called or the test ends.
+// with what they got, until stop is called, Reset, or the end of the test.
 func (mq *Broker) AutoSkip() (stop func()) {
 	mq.t.Helper()
 	mq.must("auto-skip", mq.Control().SetAutoSkip(true))

@@ -51,6 +51,9 @@ func newSetup(opts []Option) (*setup, error) {
 // Topic creates a topic with as many read and write queues.
 func Topic(name string, queues int) Option {
 	return func(s *setup) error {
+		if queues < 1 {
+			return fmt.Errorf("Topic %q: %d queues, want 1 or more", name, queues)
+		}
 		s.topics = append(s.topics, newTopic{name, queues})
 		return nil
 	}
@@ -97,10 +100,13 @@ func Profile(version string) Option { return Set("profile=" + version) }
 // loses none.
 func SyncFlush() Option { return Set("flushDiskType=SYNC_FLUSH") }
 
-// Set sets a key of broker.conf, key=value.
+// Set sets a key of broker.conf, key=value. A key that has no effect here is an error.
 func Set(assignment string) Option {
 	return func(s *setup) error {
-		_, err := s.config.Set(assignment)
+		warning, err := s.config.Set(assignment)
+		if err == nil && warning != "" {
+			err = fmt.Errorf("Set: %s", warning)
+		}
 		return err
 	}
 }

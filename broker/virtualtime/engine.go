@@ -22,7 +22,7 @@ var (
 	// ErrNothingPending is wrapped when there is no due instant to go to.
 	ErrNothingPending = errors.New("virtualtime: nothing is pending")
 	// ErrLimit is wrapped when time went as far as allowed before the condition held.
-	ErrLimit = errors.New("virtualtime: the limit was reached before the condition held")
+	ErrLimit = errors.New("virtualtime: the condition does not hold within the limit")
 	// ErrBusy is wrapped when what must be finished before time goes on was not finished in the
 	// real time that a caller has, or DefaultPatience.
 	ErrBusy = errors.New("virtualtime: not finished in time")

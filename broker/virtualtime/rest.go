@@ -95,7 +95,7 @@ func (e *Engine) wait(ctx context.Context, cond Condition) (holds bool, next int
 			return holds, 0, err
 		}
 		if p.spent() {
-			return false, 0, fmt.Errorf("%w: %w and nobody has anything to do", ErrLimit, ErrNothingPending)
+			return false, 0, fmt.Errorf("%w and nobody has done anything for %v: %w", ErrNothingPending, e.opts.Patience, ErrLimit)
 		}
 		if p.next(ctx) != nil {
 			return false, 0, e.gaveUp(ctx, ErrNothingPending)
