@@ -231,6 +231,10 @@ func fillWithTimers(t *testing.T, dir string, n int) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	// Every real broker since 5.0 writes it.
+	if err := os.WriteFile(filepath.Join(dir, "config", "timercheck"), make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // tree is every file below a directory with its content's sum.
