@@ -35,7 +35,10 @@ type AdmissionOptions struct {
 	StartDeliverTime bool
 	// Virtual says that tests turn the clock: an absolute time is then as far ahead as it was for
 	// the client that sent it.
-	Virtual     bool
+	Virtual bool
+	// OutOf is the TIMER_OUT_MS of the pending message with a topic and a UNIQ_KEY. With a virtual
+	// clock a client that cancels by property cannot name its instant: it is looked up. May be nil.
+	OutOf       func(topic string, uniqKey []byte) (outMs int64, ok bool)
 	Store       clock.Clock
 	CountAt     func(outMs int64) int64 // pending messages in the second of outMs; may be nil
 	Differences *difference.Set
@@ -87,6 +90,7 @@ func (a *Admission) Admit(rec *message.Record) error {
 		return NotEnabled
 	}
 	asked := a.read(rec.Properties)
+	a.lookUp(&asked, rec)
 	if asked.served() {
 		return nil
 	}
@@ -125,9 +129,24 @@ func (a *Admission) note(asked *request, rec *message.Record) {
 	}
 }
 
+// lookUp has a cancel name the instant of its message in virtual time. Where that was not sent yet,
+// the instant stays as far ahead as the client says.
+func (a *Admission) lookUp(asked *request, rec *message.Record) {
+	if !asked.cancels || !a.opts.Virtual || a.opts.OutOf == nil {
+		return
+	}
+	key := plainKey([]byte(rec.Topic), property(rec.Properties, message.PropertyTimerDelUniqKey))
+	if out, ok := a.opts.OutOf(rec.Topic, key); ok {
+		asked.relative, asked.known = nil, out+1
+	}
+}
+
 // due is when a message is due, and what the clock that decides it reads. A relative delay counts
 // from now in message time, rounded up so that nothing is early by a fraction of a millisecond.
 func (a *Admission) due(asked *request, born int64) (due message.Due, now int64, err error) {
+	if asked.known > 0 {
+		return message.Due{Ms: asked.known}, a.opts.Store.NowMillis(), nil
+	}
 	if asked.relative != nil {
 		delay, err := a.delay(asked)
 		if err != nil {

@@ -245,3 +245,24 @@ func TestAdmission_LimitIn64Bits(t *testing.T) {
 		t.Errorf("a second more: %v", err)
 	}
 }
+
+// TestAdmission_VirtualClock_CancelByProperty: the client does not know the virtual instant.
+func TestAdmission_VirtualClock_CancelByProperty(t *testing.T) {
+	t.Parallel()
+	const client = nowMs - 5*day
+	a := admission(t, func(o *AdmissionOptions) {
+		o.Virtual = true
+		o.OutOf = func(topic string, key []byte) (int64, bool) {
+			return nowMs - nowMs%1000 + 9000, topic == "T" && string(key) == "K"
+		}
+	})
+	for key, want := range map[string]string{
+		"K": strconv.FormatInt(nowMs-nowMs%1000+9001, 10), "T+K": strconv.FormatInt(nowMs-nowMs%1000+9001, 10),
+		"other": strconv.FormatInt(nowMs+7000, 10),
+	} {
+		rec := &message.Record{Topic: "T", BornTimestamp: client, Properties: properties("TIMER_DELIVER_MS", client+7000, "TIMER_DEL_UNIQKEY", key)}
+		if got := outcome(t, a, rec); got != want {
+			t.Errorf("%s: cancels at %s, want %s", key, got, want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ type request struct {
 	unit     int64
 	absolute []byte // the instant; nil: none
 	cancels  bool   // it removes another message
+	known    int64  // an instant of its message's second, ms of a virtual clock; 0: it is not known
 }
 
 // served tells whether nothing is left to wait for.
