@@ -256,6 +256,27 @@ func (r *osRegion) Prefault(from, to int) {
 	}
 }
 
+// Written implements Region: what was reserved and not written counts as a hole to Linux.
+func (r *osRegion) Written(after int) (from, to int) {
+	f, err := os.Open(r.path)
+	if err != nil {
+		return after, len(r.b)
+	}
+	defer f.Close()
+	at, err := unix.Seek(int(f.Fd()), int64(after), unix.SEEK_DATA)
+	if errors.Is(err, unix.ENXIO) || err == nil && at >= int64(len(r.b)) {
+		return len(r.b), len(r.b)
+	}
+	if err != nil {
+		return after, len(r.b)
+	}
+	end, err := unix.Seek(int(f.Fd()), at, unix.SEEK_HOLE)
+	if err != nil || end > int64(len(r.b)) {
+		end = int64(len(r.b))
+	}
+	return int(at), int(end)
+}
+
 func (r *osRegion) Close() error {
 	b := r.b
 	r.b = nil

@@ -1,0 +1,50 @@
+package region_test
+
+import (
+	"testing"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+func TestRegion_WrittenLeavesOutNothingThatWasWritten(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	for name, fs := range map[string]region.FS{"os": region.OS{Root: t.TempDir()}, "memory": region.NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := fs.Open("file", size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Reserve(0, size/2); err != nil {
+				t.Fatal(err)
+			}
+			places := []int{5, 70_000, 70_001, size/2 - 1}
+			for _, at := range places {
+				r.Bytes()[at] = 1
+			}
+			covered := make(map[int]bool)
+			for at := 0; ; {
+				from, to := r.Written(at)
+				if from == to {
+					break
+				}
+				if from < at || to <= from || to > size {
+					t.Fatalf("Written(%d) is %d to %d", at, from, to)
+				}
+				for _, p := range places {
+					covered[p] = covered[p] || p >= from && p < to
+				}
+				at = to
+			}
+			for _, p := range places {
+				if !covered[p] {
+					t.Errorf("%d was written to", p)
+				}
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
