@@ -82,7 +82,7 @@ func (i *Instance) Restart(ctx context.Context) error {
 func (i *Instance) Kill(ctx context.Context) error {
 	return i.replace("killed", func(l *life) error {
 		l.cut()
-		if i.memory == nil {
+		if !i.inMemory() {
 			if l.broker != nil {
 				l.broker.Kill()
 			}
@@ -116,6 +116,9 @@ func (i *Instance) rewind(m *region.Memory) {
 	i.rewound.Store(true)
 }
 
+// inMemory tells where the store is, which all lives have in common.
+func (i *Instance) inMemory() bool { return i.cfg.Test != nil && i.cfg.Test.Memory }
+
 func (i *Instance) setMemory(m *region.Memory) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -127,7 +130,7 @@ var errNotInMemory = errors.New("wheelmq: only with a store in memory")
 
 // Reset starts anew on the same ports with an empty store.
 func (i *Instance) Reset(ctx context.Context) error {
-	if i.memory == nil {
+	if !i.inMemory() {
 		return fmt.Errorf("reset: %w", errNotInMemory)
 	}
 	return i.replace("resetting", func(l *life) error {
@@ -145,7 +148,7 @@ func (i *Instance) Reset(ctx context.Context) error {
 // Snapshot keeps the state of the server under a name, until the instance is closed: what is
 // stored, offsets, and where a virtual clock stands. Clients notice nothing.
 func (i *Instance) Snapshot(_ context.Context, name string) error {
-	if i.memory == nil {
+	if !i.inMemory() {
 		return fmt.Errorf("snapshot: %w", errNotInMemory)
 	}
 	i.turn.Lock()

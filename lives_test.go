@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/sirupsen/logrus"
@@ -189,4 +190,23 @@ func TestInMemory_ResetAndRestoreOfABrokenServer(t *testing.T) {
 			t.Errorf("%q: %d messages are there", name, got)
 		}
 	}
+}
+
+func TestInMemory_LivesEndInManyGoroutines(t *testing.T) {
+	i := inMemory(t)
+	var all sync.WaitGroup
+	for _, step := range []func(context.Context) error{
+		i.Kill, i.Reset, i.Restart,
+		func(ctx context.Context) error { return i.Snapshot(ctx, "any") },
+	} {
+		for range 2 {
+			all.Go(func() {
+				if err := step(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	sendTo(t, i, "x")
 }

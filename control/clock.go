@@ -53,6 +53,9 @@ func (c *Control) turn(step func(*virtualtime.Engine) (virtualtime.Moved, error)
 	if errors.Is(err, virtualtime.ErrNegative) {
 		err = fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	if errors.Is(err, virtualtime.ErrClosed) {
+		err = fmt.Errorf("%w: it was stopped or restarted while its clock was turned", ErrDown)
+	}
 	return Moved{FromMs: m.From, NowMs: m.Now, Steps: m.Steps, Delivered: m.Delivered}, err
 }
 

@@ -60,7 +60,9 @@ func Topic(name string, queues int) Option {
 }
 
 // Group creates a subscription group whose messages are retried so many times before they
-// become dead letters; RocketMQ's default is 16.
+// become dead letters; RocketMQ's default is 16. As with the real broker a consumer that says how
+// often has its way: the Go and Java push consumers always do, with 16 unless they are set to
+// another number (WithMaxReconsumeTimes, setMaxReconsumeTimes).
 func Group(name string, maxRetry int) Option {
 	return func(s *setup) error {
 		s.groups = append(s.groups, newGroup{name: name, maxRetry: maxRetry})

@@ -107,7 +107,8 @@ public final class WheelMQ implements AutoCloseable {
      * Makes a consumer group, or changes how often its messages are retried.
      *
      * @param name its name
-     * @param maxRetry retries before a message becomes a dead letter
+     * @param maxRetry retries before a message becomes a dead letter, for consumers that do not say so themselves; push
+     *     consumers always do, with 16 unless {@code setMaxReconsumeTimes} is called
      */
     public void createGroup(String name, int maxRetry) {
         api.put(group(name) + "?maxRetry=" + maxRetry);

@@ -47,7 +47,8 @@ public final class WheelMQBuilder {
      * With a consumer group. Without it groups come into being when they first consume, with sixteen retries.
      *
      * @param name its name
-     * @param maxRetry retries before a message becomes a dead letter
+     * @param maxRetry retries before a message becomes a dead letter, for consumers that do not say so themselves; push
+     *     consumers always do, with 16 unless {@code setMaxReconsumeTimes} is called
      * @return this
      */
     public WheelMQBuilder group(String name, int maxRetry) {
