@@ -16,7 +16,7 @@ import (
 )
 
 // placeholder stands in a timer's frame where its instant goes: 13 digits of ms.
-const placeholder = "1000000000000"
+const placeholder = "1999999999999"
 
 // timers is a request whose n-th copy is due at due(n), ms since 1970.
 func timers(topic string, queue, body int, due func(n int) int64) prepared {
