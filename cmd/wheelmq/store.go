@@ -32,8 +32,8 @@ func (e *exitError) Unwrap() error { return e.err }
 // storeCommand looks into a directory that no server has open.
 func storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "store", Short: "Look into a store directory, of this server or of RocketMQ",
-		Long: "Look into a store directory, of this server or of RocketMQ, that no server has open.\n" +
+		Use: "store", Short: "Look into a store directory, of this server or of RocketMQ, or copy it",
+		Long: "Look into a store directory, of this server or of RocketMQ, that no server has open, or copy it.\n" +
 			"Nothing in it changes, and no server opens it meanwhile.\n\n" +
 			"Exit codes: 0 sound, 1 damaged, 2 not a store, in use, or one that this server refuses to open.",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,6 +43,7 @@ func storeCommand() *cobra.Command {
 	cmd.AddCommand(
 		storeReader("inspect DIR", "Show what a store holds", inspectStore),
 		storeReader("check DIR", "Read everything in a store and report what is damaged", checkStore),
+		storeExport(),
 	)
 	return cmd
 }

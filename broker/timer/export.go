@@ -1,0 +1,140 @@
+package timer
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/wheelmq/wheelmq/message"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// realPrecisionMs is the timerPrecisionMs of a real broker by default.
+const realPrecisionMs = 1000
+
+// Exported is what Export has given out.
+type Exported struct {
+	Messages, Cancels int64
+	// Lost records cannot be read.
+	Lost int64
+}
+
+// Export gives everything that pends, messages and cancels in any order, as records of the timer
+// topic that the real broker understands. It needs a service that was not started. The record is
+// valid during put.
+func (s *Service) Export(put func(*message.Record) error) (Exported, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catchUp(s.opts.Store.NowMillis(), nil)
+	if s.taking.refusals > 0 || s.handover.inherits() || s.untaken() > 0 {
+		return Exported{}, errors.New("timer: not everything that pends can be taken out of the timer queue, see the log")
+	}
+	e := export{s: s, put: put, cancels: make(map[int64]bool), refs: make(map[int64]bool)}
+	lost := s.unreadable.Load()
+	if err := e.each(e.note); err != nil {
+		return e.done, err
+	}
+	err := e.each(e.give)
+	e.done.Lost = s.unreadable.Load() - lost
+	return e.done, err
+}
+
+// export goes through both lines.
+type export struct {
+	s       *Service
+	put     func(*message.Record) error
+	rec     message.Record
+	done    Exported
+	cancels map[int64]bool // log offsets; a cancel is kept on both lines
+	refs    map[int64]bool // log offsets of messages that are removed by those
+}
+
+// each visits every entry until an error.
+func (e *export) each(visit func(*wheel.Item) error) error {
+	for _, l := range e.s.lines {
+		for number, ok := l.t.NextFrom(l.t.Hand()); ok && number < l.t.NearEnd(); number, ok = l.t.NextFrom(number + 1) {
+			if err := readSecond(l.t, number, visit); err != nil {
+				return fmt.Errorf("timer: %w", err)
+			}
+		}
+		var failed error
+		err := l.t.Each(0, func(_ int64, item wheel.Item) bool {
+			failed = visit(&item)
+			return failed == nil
+		})
+		if err := errors.Join(failed, err); err != nil {
+			return fmt.Errorf("timer: %w", err)
+		}
+	}
+	return nil
+}
+
+// note finds what is removed by its place in the log.
+func (e *export) note(item *wheel.Item) error {
+	if item.Flags&wheel.CancelRef != 0 {
+		e.refs[item.LogOffset] = true
+	}
+	return nil
+}
+
+func (e *export) give(item *wheel.Item) error {
+	if item.Flags&wheel.CancelRef != 0 || e.refs[item.LogOffset] || e.s.known.has(item.LogOffset) || e.cancels[item.LogOffset] {
+		return nil
+	}
+	var failed error
+	err := e.s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
+		failed = e.giveView(item, v)
+		return nil
+	})
+	if err != nil {
+		return e.s.lost(item.LogOffset, err)
+	}
+	return failed
+}
+
+func (e *export) giveView(item *wheel.Item, v *message.View) error {
+	p, reason := readPending(v, e.s.opts.PrecisionMs)
+	if reason != "" {
+		return fmt.Errorf("timer: a pending record at %d: %s", item.LogOffset, reason)
+	}
+	due, out := p.due.Ms, message.TimerOut(p.due.Ms, realPrecisionMs)
+	if p.cancels != nil {
+		e.cancels[item.LogOffset] = true
+		out = p.out / realPrecisionMs * realPrecisionMs
+		due = out + 1
+	}
+	e.rec = message.Record{
+		Topic: message.TopicTimer, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
+		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Internal: true,
+		Properties: realProperties(e.rec.Properties[:0], v.Properties, &p, due, out),
+	}
+	if err := e.put(&e.rec); err != nil {
+		return err
+	}
+	if p.cancels != nil {
+		e.done.Cancels++
+	} else {
+		e.done.Messages++
+	}
+	return nil
+}
+
+// realProperties appends the properties of a pending record as the real broker makes them.
+func realProperties(dst, props []byte, p *pendingRecord, due, out int64) []byte {
+	var digits [20]byte
+	dst = message.PropertyCopyWithout(dst, props, func(name []byte) bool {
+		switch string(name) {
+		case message.PropertyRealTopic, message.PropertyRealQueueID:
+			return false
+		case message.PropertyTimerDelUniqKey, message.PropertySource:
+			return true
+		}
+		return replaced(name)
+	})
+	dst = message.PropertyAppend(dst, message.PropertyTimerDeliverMs, strconv.AppendInt(digits[:0], due, 10))
+	dst = message.PropertyAppend(dst, message.PropertyTimerOutMs, strconv.AppendInt(digits[:0], out, 10))
+	if p.cancels != nil {
+		dst = message.PropertyAppend(dst, message.PropertyTimerDelUniqKey, p.cancels)
+	}
+	return dst
+}
