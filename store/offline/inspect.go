@@ -11,6 +11,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/timer/rocketmq"
 )
 
 // Report is what a directory holds.
@@ -115,6 +116,15 @@ func (d *Dir) Inspect() (*Report, error) {
 	return r, nil
 }
 
+// realWasHere tells whether a real broker has written its timers' checkpoint, sound or not.
+func (d *Dir) realWasHere() bool {
+	c, ok, err := rocketmq.ReadCheckpoint(d.fs)
+	if err == nil && !ok {
+		_, err = d.fs.ReadFile(rocketmq.CheckpointFile)
+	}
+	return err == nil && !(ok && c.Ours())
+}
+
 // inspectHistory finds out who had the directory open, and how that ended.
 func (d *Dir) inspectHistory(r *Report) error {
 	notes, err := store.ReadNotes(d.fs)
@@ -128,7 +138,7 @@ func (d *Dir) inspectHistory(r *Report) error {
 		r.Unreadable = append(r.Unreadable, err.Error())
 	}
 	// The real broker writes it with every configuration.
-	if _, err := d.fs.ReadFile(timerCheck); err == nil || len(r.Writers) == 0 {
+	if d.realWasHere() || len(r.Writers) == 0 {
 		r.Writers = append(r.Writers, "RocketMQ")
 	}
 	abort, err := d.fs.ReadFile(store.AbortFile)

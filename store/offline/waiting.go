@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/timer/rocketmq"
 )
 
 // Names of the real broker's services that this server does not have.
@@ -17,7 +17,6 @@ const (
 	transGroup   = "CID_RMQ_SYS_TRANS"
 	reviveGroup  = "CID_RMQ_SYS_REVIVE_GROUP"
 	revivePrefix = message.PrefixSystem + "REVIVE_LOG_"
-	timerCheck   = configDir + "timercheck"
 )
 
 // Waiting is what waits in a directory for a service of the real broker that this server does
@@ -72,15 +71,27 @@ func (d *Dir) countTimers(w *Waiting) error {
 	if q == nil {
 		return nil
 	}
-	read, written, err := d.timersRead()
+	from, read := q.min, int64(math.MinInt64)
+	c, ok, err := rocketmq.ReadCheckpoint(d.fs)
 	if err != nil {
 		return err
 	}
-	if _, err := store.ReadNotes(d.fs); err == nil && !written {
-		return nil // the real broker was never here
+	if ok {
+		read = c.ReadMs
+	} else if _, err := d.fs.ReadFile(rocketmq.CheckpointFile); errors.Is(err, fs.ErrNotExist) {
+		if _, err := store.ReadNotes(d.fs); err == nil {
+			return nil // the real broker was never here
+		}
+	}
+	if ok && c.LogPos == 0 {
+		// Nothing was taken out of the queue and waits.
+		from = min(max(from, c.QueueOffset), q.max)
+	}
+	if own, err := rocketmq.Blocked(d.fs); err != nil || own {
+		return err // it delivers none any more
 	}
 	rolled := make(map[string]bool)
-	return d.eachRecord(q, q.min, func(v *message.View) {
+	return d.eachRecord(q, from, func(v *message.View) {
 		_, own := message.DueOf(v.Properties)
 		_, cancel := message.PropertyGet(v.Properties, message.PropertyTimerDelUniqKey)
 		at, ok := message.TimerOutOf(v.Properties)
@@ -98,22 +109,6 @@ func (d *Dir) countTimers(w *Waiting) error {
 			w.FirstTimer = at
 		}
 	})
-}
-
-// timersRead is the instant up to which the wheel was read, ms, from the timer's checkpoint, which
-// every real broker since 5.0 writes.
-func (d *Dir) timersRead() (ms int64, written bool, err error) {
-	b, err := d.fs.ReadFile(timerCheck)
-	if errors.Is(err, fs.ErrNotExist) {
-		return math.MinInt64, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	if len(b) < 8 {
-		return math.MinInt64, true, nil
-	}
-	return int64(binary.BigEndian.Uint64(b)), true, nil
 }
 
 // countHalves counts the half messages from the committed offset on that no op message names.

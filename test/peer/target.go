@@ -78,6 +78,31 @@ func StartIn(tb testing.TB, kind, dir string, conf map[string]string) *Target {
 	return start(tb, kind, dir, conf, nil)
 }
 
+// Refuses starts a server of a kind on a home directory, waits until it has ended by itself, and
+// returns what it printed. A server that serves fails the test.
+func Refuses(tb testing.TB, kind, dir string, conf map[string]string) string {
+	tb.Helper()
+	t := &Target{Kind: kind, tb: tb}
+	var err error
+	if kind == Ours {
+		err = t.useOurs(dir, conf)
+	} else {
+		RequireJava(tb)
+		err = t.useReal(dir, conf, nil)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err = t.server.launch(context.WithoutCancel(tb.Context())); err == nil {
+		tb.Error("the server serves, want it to refuse")
+	}
+	t.server.kill()
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // HomeDir makes a directory for the servers of a test that goes after they have been stopped.
 func HomeDir(tb testing.TB) string {
 	tb.Helper()

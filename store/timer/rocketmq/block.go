@@ -69,8 +69,7 @@ func Release(tree region.FS, nowMs, queueOffset int64) error {
 	if err := removeRest(tree); err != nil {
 		return err
 	}
-	c := Checkpoint{ReadMs: nowMs - nowMs%1000, QueueOffset: queueOffset, MasterOffset: queueOffset, Timestamp: nowMs, Counter: 1}
-	if err := c.write(tree); err != nil {
+	if err := released(nowMs, queueOffset).write(tree); err != nil {
 		return err
 	}
 	if err := tree.Remove(wheelFile); err != nil {

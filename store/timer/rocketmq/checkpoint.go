@@ -31,6 +31,16 @@ type Checkpoint struct {
 	StateVersion, Timestamp, Counter int64
 }
 
+// Ours tells whether Block or Release wrote it, and no real broker since.
+func (c Checkpoint) Ours() bool {
+	return c == Checkpoint{} || c == released(c.Timestamp, c.QueueOffset)
+}
+
+// released is a checkpoint before whose queue offset nothing pends.
+func released(nowMs, queueOffset int64) Checkpoint {
+	return Checkpoint{ReadMs: nowMs - nowMs%1000, QueueOffset: queueOffset, MasterOffset: queueOffset, Timestamp: nowMs, Counter: 1}
+}
+
 // ReadCheckpoint reads config/timercheck; false: there is none that can be used.
 func ReadCheckpoint(tree region.FS) (c Checkpoint, ok bool, err error) {
 	b, err := tree.ReadFile(CheckpointFile)
