@@ -284,6 +284,10 @@ func (s *Store) FlushedOffset() int64 { return s.log.flushed.Load() }
 // Epoch implements Log.
 func (s *Store) Epoch() uint64 { return s.meta.Epoch }
 
+// FS is the tree that the store lies in: what belongs to its messages is kept beside them, under
+// names of its own.
+func (s *Store) FS() region.FS { return s.fs }
+
 // Stats are a store's totals since its start and its state.
 type Stats struct {
 	Puts, PutBytes int64

@@ -55,6 +55,7 @@ func (s *Service) prepare(l *line, lineNow int64) {
 	for _, j := range l.t.Prepare(lineNow) {
 		select {
 		case s.jobs <- job{l, j}:
+			l.jobs++
 		default:
 			s.finish(job{l, j})
 		}
@@ -72,6 +73,7 @@ func (s *Service) runJobs() {
 			err := s.runJob(j)
 			s.mu.Lock()
 			j.line.jobEnded = true
+			j.line.jobs--
 			s.noteJob(j.line, err)
 			s.finish(j)
 			s.mu.Unlock()

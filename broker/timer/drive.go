@@ -220,12 +220,14 @@ func (s *Service) look(l *line, now int64, p *plan) {
 	if l.wall && wallClock(s.opts.Store) && (more || len(l.loaded) > 0) {
 		p.wake = min(p.wake, now+wallPollMs) // a step of the wall tells nobody
 	}
-	if !s.opts.InOrder {
+	if !s.opts.InOrder || !more || !s.idle(l) {
 		return
 	}
-	if due, ok, err := l.t.FirstDue(); err == nil && ok && s.idle(l) && due > lineNow {
-		p.at(toStore(due, lineNow, now))
+	if number < l.t.NearEnd() && !l.notReady {
+		p.again = true // it can be loaded, for its first instant
+		return
 	}
+	p.at(max(now+1, toStore(s.firstFar(l), lineNow, now)))
 }
 
 // wallPollMs is how often a line that the wall decides looks at it, ms.
@@ -254,9 +256,13 @@ func (s *Service) nextDue(sec *second) int64 {
 	return sec.due()
 }
 
-// waitsForFiles tells that something due cannot be read yet.
+// waitsForFiles tells that something due cannot be read yet, or that exact instants are asked for
+// and files are being sorted.
 func (s *Service) waitsForFiles(now int64) bool {
 	for _, l := range s.lines {
+		if s.opts.InOrder && l.jobs > 0 && l.jobError == nil {
+			return true
+		}
 		if !l.notReady || l.blocked != "" {
 			continue
 		}

@@ -35,7 +35,7 @@ func (s *Service) catchUp(now int64, between func()) (taken int) {
 	}
 	s.fit(q)
 	for end := q.Max(); s.queueOffset < end; {
-		n, err := s.takeBatch(q, end)
+		n, err := s.takeBatch(q, end, now)
 		taken += n
 		if err != nil {
 			s.refuseTaking(now, err)
@@ -70,7 +70,7 @@ func (s *Service) fit(q *store.ConsumeQueue) {
 	s.progress++
 }
 
-func (s *Service) takeBatch(q *store.ConsumeQueue, end int64) (taken int, err error) {
+func (s *Service) takeBatch(q *store.ConsumeQueue, end, now int64) (taken int, err error) {
 	w := &s.worker
 	room := min(end-s.queueOffset, enqueueBatch)
 	n, err := q.Units(s.queueOffset, w.units[:room])
@@ -78,7 +78,7 @@ func (s *Service) takeBatch(q *store.ConsumeQueue, end int64) (taken int, err er
 		return 0, err
 	}
 	for ; taken < n; taken++ {
-		if err := s.takeOne(&w.units[taken]); err != nil {
+		if err := s.takeOne(&w.units[taken], now); err != nil {
 			return taken, err
 		}
 		s.queueOffset++
@@ -88,7 +88,7 @@ func (s *Service) takeBatch(q *store.ConsumeQueue, end int64) (taken int, err er
 }
 
 // takeOne takes in one record. A nil error means that it is done with here.
-func (s *Service) takeOne(u *store.Unit) (err error) {
+func (s *Service) takeOne(u *store.Unit, now int64) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.lost(u.CommitLogOffset, faultOf(p))
@@ -122,7 +122,7 @@ func (s *Service) takeOne(u *store.Unit) (err error) {
 		}
 		return err
 	}
-	s.topics.add(p.realTopic, 1)
+	s.topics.add(p.realTopic, now)
 	return nil
 }
 
@@ -197,7 +197,6 @@ func (s *Service) poison(v *message.View, commitLogOffset int64, reason string) 
 	if err := s.opts.Park.Park(&s.worker.copy.Record, "timer", reason); err != nil {
 		return fmt.Errorf("timer: %w", err)
 	}
-	s.poisoned.Add(1)
 	s.parked.Add(1)
 	return nil
 }

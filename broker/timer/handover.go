@@ -2,6 +2,7 @@ package timer
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -15,8 +16,9 @@ import (
 // may have it again. One of the two has what pends, and its files say so: while it is this server,
 // the real broker's wheel is blocked.
 type handover struct {
-	blocked bool // the real broker is kept out
-	busy    bool // somebody is taking over and has let go of the lock for a moment
+	blocked bool       // the real broker is kept out
+	busy    bool       // somebody is taking over and has let go of the lock for a moment
+	done    *sync.Cond // of Service.mu: nobody is any more
 	// pending is what the real broker left, until all of it is taken in; nil: nothing is to be.
 	pending *rocketmq.Pending
 	taken   int64 // of its records
@@ -69,15 +71,19 @@ func (s *Service) inherit() (copiesFrom int64) {
 // broker's wheel is blocked. false: it is not done, or there is nothing to take. The caller holds mu.
 func (s *Service) own(now int64) bool {
 	h := &s.handover
+	for h.busy {
+		h.done.Wait()
+	}
 	if h.blocked {
 		return true
 	}
-	if h.busy || now < s.taking.retryAt {
+	if now < s.taking.retryAt {
 		return false
 	}
 	h.busy = true
 	err := s.block()
 	h.busy = false
+	h.done.Broadcast()
 	if err != nil {
 		s.refuseTaking(now, err)
 	}
@@ -93,7 +99,7 @@ func (s *Service) block() error {
 		return nil // the real broker may have the store
 	}
 	s.mu.Unlock()
-	err := s.saver.save()
+	err := s.saver.save(false)
 	if err == nil {
 		err = rocketmq.Block(s.opts.FS)
 	}
@@ -116,7 +122,7 @@ func (s *Service) takeInherited() error {
 		if seen++; seen <= h.taken {
 			return nil
 		}
-		if err := s.takeOne(&store.Unit{CommitLogOffset: r.CommitLogOffset, Size: r.Size}); err != nil {
+		if err := s.takeOne(&store.Unit{CommitLogOffset: r.CommitLogOffset, Size: r.Size}, s.opts.Store.NowMillis()); err != nil {
 			return err
 		}
 		h.taken++

@@ -29,6 +29,8 @@ type line struct {
 	blocked    string // why the next second cannot be read, or ""
 	jobEnded   bool   // since the Timeline was prepared
 	jobError   error  // of the last job
+	jobs       int    // given out
+	far, farAt int64  // the first instant of what is not sorted, ms; the progress at which it was
 }
 
 // wallClock tells whether a clock has another wall than itself.

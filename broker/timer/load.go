@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/wheelmq/wheelmq/message"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
@@ -83,9 +81,7 @@ func (s *Service) read(l *line, number int64) error {
 		s.take(sec, &item)
 	}
 	if err := r.Err(); err != nil {
-		s.damaged++
-		s.opts.Logger.WithError(err).WithFields(logrus.Fields{"line": l.name, "second": number}).
-			Error("pending timer messages are missing: their files are damaged")
+		s.repair(l, sec, r, err)
 	}
 	if far {
 		sec.reader = r
@@ -94,6 +90,7 @@ func (s *Service) read(l *line, number int64) error {
 	}
 	s.loaded += sec.left
 	l.insert(sec)
+	s.prefetch(sec)
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (t timingMessages) Describe(ch chan<- *prometheus.Desc) { ch <- timingDesc 
 
 // Collect implements prometheus.Collector.
 func (t timingMessages) Collect(ch chan<- prometheus.Metric) {
-	for name, n := range t.s.PendingOf() {
-		ch <- prometheus.MustNewConstMetric(timingDesc, prometheus.GaugeValue, float64(n), name)
+	for name, p := range t.s.PendingOf() {
+		ch <- prometheus.MustNewConstMetric(timingDesc, prometheus.GaugeValue, float64(p.Messages), name)
 	}
 }

@@ -15,6 +15,7 @@ import (
 // timer queue again, and what is far is found in its files.
 func (s *Service) open() error {
 	s.savedOldest, s.oldestNow, s.notedAt = never, never, -1
+	s.rates.at = s.opts.Wire.NowMillis()
 	c, err := s.takeOver(s.loadCheckpoint())
 	if err != nil {
 		return err
@@ -31,6 +32,7 @@ func (s *Service) open() error {
 	var copiesFrom, reached int64
 	if c != nil {
 		s.queueOffset, copiesFrom, reached = c.queueOffset, c.copiesFrom, c.reached
+		s.savedOffset, s.rates.offset = c.queueOffset, c.queueOffset
 		for name, n := range c.topics {
 			s.topics.of(name).n = n
 		}
@@ -110,7 +112,7 @@ func (s *Service) openLines(c *checkpoint) error {
 			}
 			return err
 		}
-		s.lines[i] = &line{name: lineNames[i], wall: i == absoluteLine, t: t, loadedTo: -1, preparedAt: -1}
+		s.lines[i] = &line{name: lineNames[i], wall: i == absoluteLine, t: t, loadedTo: -1, preparedAt: -1, farAt: -1}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/message"
-	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
 // Pending is a message that waits for its instant, by its place in the log.
@@ -100,16 +99,13 @@ func (s *Service) Read(p Pending) (rec message.Record, err error) {
 	return rec, err
 }
 
-// farPage is how many messages a cursor keeps of what is not sorted.
-const farPage = 2048
-
 // cursor goes through what pends on a line.
 type cursor struct {
 	s    *Service
 	l    *line
 	from int64 // seconds below were given
 	page []Pending
-	far  *Pending // the last one given of what is not sorted; nil: none yet
+	far  *Pending // the last one looked at of what is not sorted; nil: none yet
 	end  bool
 }
 
@@ -203,44 +199,4 @@ func (c *cursor) add(sec *second, e *entry) {
 		p.record = slices.Clone(kept)
 	}
 	c.page = append(c.page, p)
-}
-
-// fillFar takes the first messages of what is not sorted that come after those given. What a cancel
-// will remove is among them: it is found when its hour is sorted.
-func (c *cursor) fillFar() {
-	var found []Pending
-	err := c.l.t.Each(c.far.second, func(number int64, item wheel.Item) bool {
-		p := Pending{
-			Due: item.Due, Wall: c.l.wall, CommitLogOffset: item.LogOffset, Size: item.Size, second: number,
-		}
-		if item.Flags != 0 || compareDue(p, *c.far) <= 0 || c.s.known.has(item.LogOffset) {
-			return true
-		}
-		p.record = slices.Clone(item.Record)
-		if found = append(found, p); len(found) >= 2*farPage {
-			found = firstOf(found)
-		}
-		return true
-	})
-	if err != nil {
-		c.s.opts.Logger.WithError(err).WithField("line", c.l.name).Error("far timers cannot all be listed")
-	}
-	found = firstOf(found)
-	if len(found) == 0 {
-		c.end = true
-		return
-	}
-	last := found[len(found)-1]
-	last.record = nil
-	c.page, c.far = found, &last
-}
-
-// firstOf are the first of many, at most farPage.
-func firstOf(list []Pending) []Pending {
-	slices.SortFunc(list, compareDue)
-	if len(list) > farPage {
-		clear(list[farPage:])
-		list = list[:farPage]
-	}
-	return list
 }

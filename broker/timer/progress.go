@@ -19,6 +19,12 @@ type Progress struct {
 	QueueOffset, SavedOffset, Max int64
 	// BehindMs is by how much the first message that is due and not delivered is late, ms.
 	BehindMs int64
+	// Pending is how many messages wait; see Count.
+	Pending int64
+	// TakenIn and Due are how many came and went per second between the last two looks of the saver.
+	TakenIn, Due float64
+	// Saves is how many checkpoints were saved since the start, the last at SavedAtMs of message time.
+	Saves, SavedAtMs int64
 }
 
 // Progress tells how far the service is.
@@ -26,7 +32,9 @@ func (s *Service) Progress() Progress {
 	now := s.opts.Store.NowMillis()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := Progress{ReadMs: now, QueueOffset: s.queueOffset, SavedOffset: s.savedOffset, BehindMs: s.behind(now)}
+	p := Progress{ReadMs: now, QueueOffset: s.queueOffset, SavedOffset: s.savedOffset, BehindMs: s.behind(now),
+		Pending: max(0, s.topics.total()) + s.untaken(), TakenIn: s.rates.takenIn, Due: s.rates.due,
+		Saves: s.saves, SavedAtMs: s.savedAt}
 	p.ReadMs -= p.BehindMs
 	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
 		p.Max = q.Max()
@@ -58,17 +66,38 @@ func (s *Service) behind(now int64) (late int64) {
 	return late
 }
 
+// TopicPending is what waits for one real topic.
+type TopicPending struct {
+	Messages    int64
+	ChangedAtMs int64 // when the last one came since the start, ms of message time
+}
+
 // PendingOf lists how many messages pend by real topic.
-func (s *Service) PendingOf() map[string]int64 {
+func (s *Service) PendingOf() map[string]TopicPending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	counts := make(map[string]int64, len(s.topics.byName))
+	counts := make(map[string]TopicPending, len(s.topics.byName))
 	for name, t := range s.topics.byName {
 		if t.n > 0 {
-			counts[name] = t.n
+			counts[name] = TopicPending{Messages: t.n, ChangedAtMs: t.changed}
 		}
 	}
 	return counts
+}
+
+// rates are how many messages come and go.
+type rates struct {
+	takenIn, due float64 // per second
+	offset, out  int64   // queue offset and deliveries at the last look
+	at           int64   // of the last look, ms of the wire's clock
+}
+
+// look takes the rates since the last time.
+func (r *rates) look(offset, out, now int64) {
+	if passed := float64(now-r.at) / 1000; passed > 0 {
+		r.takenIn, r.due = float64(max(0, offset-r.offset))/passed, float64(out-r.out)/passed
+	}
+	r.offset, r.out, r.at = offset, out, now
 }
 
 // distributionStep is how many seconds are counted before others may look at the service.

@@ -61,7 +61,7 @@ func TestService_AnySequence_DeliversOnceInTime(t *testing.T) {
 }
 
 // horizons are how far ahead messages are due, ms.
-var horizons = []int64{2500, 60_000, 6_000_000}
+var horizons = []int64{2500, 60_000, 6_000_000, 100 * 86_400_000}
 
 func (m *model) send1(rt *rapid.T) {
 	m.sent++

@@ -74,8 +74,8 @@ func TestService_PoisonStopsNobody(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for _, props := range [][]byte{
-		nil,
-		message.PropertyAppend(nil, "REAL_TOPIC", "T"),
+		message.PropertyAppend(nil, message.PropertyDueMs, "1800000000500"),
+		message.PropertyAppend(message.PropertyAppend(nil, "REAL_TOPIC", "T"), message.PropertyDueMs, "w"),
 		message.PropertyAppend(message.PropertyAppend(message.PropertyAppend(nil, "REAL_TOPIC", "T"), "REAL_QID", "2"), message.PropertyDueMs, "soon"),
 		message.PropertyAppend(message.PropertyAppend(message.PropertyAppend(nil, "REAL_TOPIC", "T"), "REAL_QID", "2"), message.PropertyDueMs, "9223372036854775807"),
 	} {

@@ -14,6 +14,9 @@ const (
 	// maxSearch is how much of the log a start may have to look through for copies that no
 	// checkpoint covers, bytes: after so much of other traffic an unchanged one is saved again.
 	maxSearch = 256 << 20
+	// flushWaitMs is how long a checkpoint waits for the log's flusher, ms, looking every flushPollMs.
+	flushWaitMs = 1000
+	flushPollMs = 20
 )
 
 var errNotFlushed = errors.New("timer: the log is not durable up to the checkpoint")
@@ -23,7 +26,9 @@ var errNotFlushed = errors.New("timer: the log is not durable up to the checkpoi
 type saver struct {
 	s *Service
 
-	mu       sync.Mutex // guards all below, and makes saves take turns
+	turn sync.Mutex // of saves
+
+	mu       sync.Mutex // guards all below
 	progress int64      // of the Service at the last save
 	logEnd   int64      // of the last save
 	failed   error      // of the last save
@@ -41,7 +46,7 @@ func (v *saver) run() {
 			return
 		}
 		if v.due() {
-			_ = v.save() // a failure is told and tried again
+			_ = v.save(true) // a failure is told and tried again
 		}
 	}
 }
@@ -50,30 +55,35 @@ func (v *saver) run() {
 func (v *saver) due() bool {
 	v.s.mu.Lock()
 	progress := v.s.progress
+	v.s.rates.look(v.s.queueOffset, v.s.delivered.Load(), v.s.opts.Wire.NowMillis())
 	v.s.mu.Unlock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return progress != v.progress || v.failed != nil || v.s.opts.Log.MaxCommitLogOffset()-v.logEnd > maxSearch
 }
 
-// save writes a checkpoint of now. A failure is told once and shown until a save works.
-func (v *saver) save() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// save writes a checkpoint of now, once the log's flusher had a moment if the caller can wait. A
+// failure is told once and shown until a save works.
+func (v *saver) save(canWait bool) error {
+	v.turn.Lock()
+	defer v.turn.Unlock()
 	if v.s.incomplete() {
 		return nil // a start takes over again from the real broker's files
 	}
-	err := v.write()
-	if err != nil && v.failed == nil {
+	err := v.write(canWait)
+	v.mu.Lock()
+	was := v.failed
+	v.failed = err
+	v.mu.Unlock()
+	if err != nil && was == nil {
 		v.s.opts.Logger.WithError(err).Error("the timers' checkpoint cannot be saved: after a crash a start takes longer")
-	} else if err == nil && v.failed != nil {
+	} else if err == nil && was != nil {
 		v.s.opts.Logger.Info("the timers' checkpoint is saved again")
 	}
-	v.failed = err
 	return err
 }
 
-func (v *saver) write() (err error) {
+func (v *saver) write(canWait bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("timer: %w", faultOf(p))
@@ -83,11 +93,8 @@ func (v *saver) write() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := v.s.opts.Log.Flush(); err != nil {
-		return fmt.Errorf("timer: %w", err)
-	}
-	if v.s.opts.Log.FlushedOffset() < c.logEnd {
-		return errNotFlushed
+	if err := v.flushed(c.logEnd, canWait); err != nil {
+		return err
 	}
 	for _, l := range v.s.lines {
 		if err := l.t.Sync(); err != nil {
@@ -105,14 +112,42 @@ func (v *saver) write() (err error) {
 	return nil
 }
 
+// flushed returns when the log is durable up to an offset.
+func (v *saver) flushed(end int64, canWait bool) error {
+	log, wire := v.s.opts.Log, v.s.opts.Wire
+	timer := wire.NewTimer()
+	defer timer.Disarm()
+	for until := wire.NowMillis() + flushWaitMs; canWait && log.FlushedOffset() < end && wire.NowMillis() < until; {
+		timer.Arm(wire.NowMillis() + flushPollMs)
+		select {
+		case <-timer.C():
+		case <-v.s.stop:
+			canWait = false
+		}
+	}
+	if log.FlushedOffset() >= end {
+		return nil
+	}
+	if err := log.Flush(); err != nil {
+		return fmt.Errorf("timer: %w", err)
+	}
+	if log.FlushedOffset() < end {
+		return errNotFlushed
+	}
+	return nil
+}
+
 func (v *saver) saved(c *checkpoint, progress, oldest int64) {
+	v.mu.Lock()
 	v.progress, v.logEnd = progress, c.logEnd
+	v.mu.Unlock()
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
 	for i, l := range v.s.lines {
 		l.t.Saved(c.lines[i])
 	}
 	v.s.savedOldest, v.s.savedOffset = oldest, c.queueOffset
+	v.s.saves, v.s.savedAt = v.s.saves+1, v.s.opts.Store.NowMillis()
 	v.s.noteOldest()
 }
 

@@ -93,13 +93,14 @@ type Service struct {
 	ctx    context.Context // ends with stop
 	cancel context.CancelFunc
 	jobs   chan job // for the goroutine that splits and sorts
-	wg     sync.WaitGroup
+	// fetches are lists of records to be read ahead.
+	fetches chan []place
+	wg      sync.WaitGroup
 
 	asleep     atomic.Bool // an arrival must wake the driver
 	delivered  atomic.Int64
 	cancelled  atomic.Int64
 	unreadable atomic.Int64
-	poisoned   atomic.Int64
 	parked     atomic.Int64
 	oldest     atomic.Int64 // log offset that must be kept; never: nothing is needed
 	lateness   prometheus.Observer
@@ -127,6 +128,10 @@ type Service struct {
 	// anything is delivered: the Timelines were opened without a checkpoint.
 	rebuildTo int64
 
+	rates rates
+
+	saves       int64 // checkpoints since the start
+	savedAt     int64 // of the last one, ms of message time
 	savedOffset int64 // queueOffset of the last checkpoint
 	savedOldest int64 // log offset from which on the last checkpoint needs the log
 	oldestNow   int64 // and from which on what pends does
@@ -144,13 +149,14 @@ func New(opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}),
-		jobs: make(chan job, maxJobs),
+		jobs: make(chan job, maxJobs), fetches: make(chan []place, maxPrefetches),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)
 	s.topics.init()
 	s.held.init()
 	s.saver.s = s
+	s.handover.done = sync.NewCond(&s.mu)
 	s.oldest.Store(never)
 	if err := s.open(); err != nil {
 		return nil, err
@@ -170,9 +176,10 @@ func (s *Service) Start() {
 		}
 		return
 	}
-	s.wg.Add(3)
+	s.wg.Add(4)
 	go s.drive()
 	go s.runJobs()
+	go s.runPrefetch()
 	go s.saver.run()
 }
 
@@ -181,7 +188,7 @@ func (s *Service) Save() error {
 	if !s.opts.Enabled {
 		return nil
 	}
-	return s.saver.save()
+	return s.saver.save(false)
 }
 
 // Close stops and saves.

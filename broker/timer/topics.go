@@ -4,8 +4,9 @@ import "github.com/wheelmq/wheelmq/message"
 
 // topicCount is how many messages pend for a real topic.
 type topicCount struct {
-	name string
-	n    int64
+	name    string
+	n       int64
+	changed int64 // when the last one came, ms of message time
 }
 
 // topicCounts count pending messages by real topic. A message that is cancelled counts until its
@@ -31,14 +32,15 @@ func (t *topicCounts) of(name string) *topicCount {
 	return c
 }
 
-// add counts messages in.
-func (t *topicCounts) add(name []byte, n int64) {
+// add counts in a message that comes now.
+func (t *topicCounts) add(name []byte, now int64) {
 	if t.last == nil || t.last.name != string(name) {
 		if t.last = t.byName[string(name)]; t.last == nil {
 			t.of(string(name))
 		}
 	}
-	t.last.n += n
+	t.last.n++
+	t.last.changed = now
 }
 
 // ofRecord is the count of the topic that a pending record goes to.

@@ -1,0 +1,75 @@
+package timer
+
+import (
+	"sort"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// repair looks in the log for the near entries of a second whose files are damaged.
+func (s *Service) repair(l *line, sec *second, r *wheel.Reader, damage error) {
+	s.damaged++
+	found := 0
+	from, to, near := r.Missing()
+	if near {
+		have := make(map[int64]bool, len(sec.entries))
+		for i := range sec.entries {
+			have[sec.entries[i].logOffset] = true
+		}
+		s.eachQueued(from, to, func(item *wheel.Item, p *pendingRecord) {
+			if !have[item.LogOffset] && s.belongs(l, sec, p) {
+				s.take(sec, item)
+				found++
+			}
+		})
+	}
+	s.opts.Logger.WithError(damage).WithFields(logrus.Fields{"line": l.name, "second": sec.number, "inTheLog": found, "near": near}).
+		Error("files of pending timer messages are damaged: what is near is looked up in the log")
+}
+
+// belongs tells whether a record is kept in a second of a line.
+func (s *Service) belongs(l *line, sec *second, p *pendingRecord) bool {
+	if p.cancels != nil {
+		return sec.number >= p.out/1000 && sec.number <= (p.out+s.opts.PrecisionMs-1)/1000
+	}
+	return s.lineOf(p.due) == l && slotOf(p.due.Ms) == sec.number
+}
+
+// eachQueued visits the records of the timer queue that lie in [from, to) of the log and can be read.
+func (s *Service) eachQueued(from, to int64, visit func(item *wheel.Item, p *pendingRecord)) {
+	q := s.opts.Log.Queue(topicTimer, 0)
+	if q == nil {
+		return
+	}
+	at, end := q.Min(), min(q.Max(), s.queueOffset)
+	at += int64(sort.Search(int(max(0, end-at)), func(i int) bool {
+		u, ok := q.Unit(at + int64(i))
+		return ok && u.CommitLogOffset >= from
+	}))
+	for ; at < end; at++ {
+		u, ok := q.Unit(at)
+		if !ok || u.CommitLogOffset >= to {
+			return
+		}
+		s.visitQueued(&u, visit)
+	}
+}
+
+func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pendingRecord)) {
+	_ = s.withRecord(u.CommitLogOffset, u.Size, nil, func(v *message.View) error {
+		p, reason := readPending(v, s.opts.PrecisionMs)
+		if reason != "" {
+			return nil
+		}
+		item := wheel.Item{Entry: wheel.Entry{Due: p.due.Ms, LogOffset: u.CommitLogOffset, Size: u.Size}}
+		if p.cancels != nil {
+			item.Flags = wheel.Cancel
+		}
+		visit(&item, &p)
+		return nil
+	})
+}
