@@ -200,7 +200,7 @@ func TestStart_PendingTimers_AreNotLostSilently(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if part := i.Health().Parts["timers"]; part.State != health.Degraded || !strings.Contains(part.Reason, "3 any-time delayed messages") {
+	if part := i.Health().Parts["timers"]; part.State != health.Degraded || !strings.Contains(part.Reason, "3 pending timer messages") {
 		t.Errorf("health of the timers: %+v", part)
 	}
 }

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -77,6 +78,7 @@ type Broker struct {
 	park     *park.Service
 	schedule *schedule.Service
 	timers   *timer.Admission
+	timer    *timer.Service
 	inFlight *inflight.Tracker   // may be nil
 	time     *virtualtime.Engine // nil with a real clock
 	router   *remoting.Router
@@ -126,10 +128,11 @@ func (b *Broker) openStore() (err error) {
 	return err
 }
 
-// arrived hands on that a record became readable; both listeners only look and signal.
+// arrived hands on that a record became readable; the listeners only look and signal.
 func (b *Broker) arrived(a store.Arrival) {
 	b.polls.Arrived(a)
 	b.schedule.Arrived(a)
+	b.timer.Arrived(a)
 	b.mayBeDue(a)
 }
 
@@ -194,16 +197,12 @@ func (b *Broker) assemble() (err error) {
 	return nil
 }
 
-// timersDelivered tells whether admitted any-time delayed messages have somebody who delivers them;
-// without one they are refused.
-const timersDelivered = false
-
 func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	o, c := b.opts, b.opts.Config
 	b.timers = timer.NewAdmission(timer.AdmissionOptions{
-		Enabled: c.TimerWheelEnable && timersDelivered, MaxDelayMs: c.TimerMaxDelaySec * 1000, PrecisionMs: c.TimerPrecisionMs,
+		Enabled: c.TimerWheelEnable, MaxDelayMs: c.TimerMaxDelaySec * 1000, PrecisionMs: c.TimerPrecisionMs,
 		CongestNum: c.TimerCongestNumEachSlot, StartDeliverTime: c.StartDeliverTimeEnable, Virtual: b.virtual != nil,
-		Store: o.Store, Differences: o.Differences,
+		Store: o.Store, Differences: o.Differences, CountAt: func(outMs int64) int64 { return b.timer.CountAt(outMs) },
 	})
 	b.appender = appender.New(b.store, schedule.NewHook(schedule.HookOptions{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, AnyTime: b.timers, Differences: o.Differences,
@@ -224,6 +223,20 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Park: b.park, Topics: b.topics, Config: tables, Wheel: o.Log.WithField("part", "schedule"),
 		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, Stall: b.stall(), InOrder: b.virtual != nil,
 	})
+	if err != nil {
+		return err
+	}
+	b.timer, err = timer.New(timer.Options{
+		Enabled: c.TimerWheelEnable, PrecisionMs: c.TimerPrecisionMs, Store: o.Store, Wire: o.Wire, Log: b.store, FS: b.store.FS(),
+		Appender: b.appender, Park: b.park, Topics: b.topics, Logger: o.Log.WithField("part", "timer"), Metrics: o.Metrics,
+		Health: o.Health, Differences: o.Differences, Stall: b.timerStall(), InOrder: b.virtual != nil, First: b.settleLevels,
+	})
+	return err
+}
+
+// settleLevels returns when the delay levels have delivered what is due: they go before timers.
+func (b *Broker) settleLevels(ctx context.Context) error {
+	_, err := b.schedule.Settle(ctx)
 	return err
 }
 
@@ -288,7 +301,7 @@ func (b *Broker) Start() error {
 	for _, s := range []interface {
 		Start()
 		Close() error
-	}{b.stats, b.offsets, b.clients, b.polls, b.schedule} {
+	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer} {
 		s.Start()
 		b.closers = append(b.closers, s.Close)
 	}
@@ -299,7 +312,7 @@ func (b *Broker) Start() error {
 
 // Save makes everything durable that is acknowledged, and the progress of consumers and delays.
 func (b *Broker) Save() error {
-	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.store.Flush())
+	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.timer.Save(), b.store.Flush())
 }
 
 // Close stops the services in the reverse of their order; the store is last.

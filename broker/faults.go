@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/wheelmq/wheelmq/broker/schedule"
+	"github.com/wheelmq/wheelmq/broker/timer"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -23,6 +24,14 @@ func (b *Broker) stall() schedule.Stall {
 	return b.opts.Faults
 }
 
+// timerStall is the same for timers.
+func (b *Broker) timerStall() timer.Stall {
+	if b.opts.Faults == nil {
+		return nil
+	}
+	return b.opts.Faults
+}
+
 // obeyFaults has every part that keeps a state of its own look at the rules, now and when they
 // change.
 func (b *Broker) obeyFaults() {
@@ -32,6 +41,7 @@ func (b *Broker) obeyFaults() {
 	look := func() {
 		b.store.CheckSpace()
 		b.schedule.Recheck()
+		b.timer.Recheck()
 	}
 	stop := b.opts.Faults.Watch(look)
 	b.closers = append(b.closers, func() error {

@@ -30,7 +30,7 @@ func (b *Broker) routes() []remoting.Route {
 			Region: c.RegionID, MaxDelayMs: c.TimerMaxDelaySec * 1000, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", Allowed: b.recallAllowed,
 			Writable: func() bool { return c.BrokerPermission&2 != 0 || c.AllowRecallWhenBrokerNotWriteable },
 		}).Routes(),
-		(&processor.TimerAdmin{}).Routes(),
+		b.timerAdmin().Routes(),
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
 			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: readable, BrokerName: c.BrokerName,
@@ -57,7 +57,7 @@ func (b *Broker) routes() []remoting.Route {
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
 			Stats: b.stats, Store: b.store, Wire: o.Wire, CommitLogDir: filepath.Join(c.StorePathRootDir, "commitlog"),
-			Delays: b.delays, Unflushed: b.unflushed, Config: b.configText,
+			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed, Config: b.configText,
 		}).Routes(),
 		(&processor.TopicAdmin{
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
@@ -83,6 +83,30 @@ func (b *Broker) recallAllowed() bool {
 		return c.RecallMessageEnable
 	}
 	return b.opts.Differences.Use(difference.RecallByDefault)
+}
+
+// timerAdmin shows how far timers are; with timerWheelEnable=false there are none.
+func (b *Broker) timerAdmin() *processor.TimerAdmin {
+	if !b.opts.Config.TimerWheelEnable {
+		return &processor.TimerAdmin{}
+	}
+	return &processor.TimerAdmin{State: b.timerState, Topics: b.timerTopics}
+}
+
+func (b *Broker) timerState() processor.TimerState {
+	p := b.timer.Progress()
+	return processor.TimerState{
+		ReadMs: p.ReadMs, TakenIn: p.QueueOffset, Queued: p.Max, Pending: p.Pending, EnqueuedTPS: p.TakenIn, DueTPS: p.Due,
+		Changes: p.Saves, ChangedAtMs: p.SavedAtMs,
+	}
+}
+
+func (b *Broker) timerTopics() map[string]processor.TimerTopic {
+	topics := make(map[string]processor.TimerTopic)
+	for name, p := range b.timer.PendingOf() {
+		topics[name] = processor.TimerTopic{Count: p.Messages, ChangedAtMs: p.ChangedAtMs}
+	}
+	return topics
 }
 
 func (b *Broker) delays() []processor.LevelProgress {

@@ -29,6 +29,14 @@ func retention(c *config.Config) (store.Retention, error) {
 
 // oldestPending is the store's pin: the pending delayed message that lies first in the log.
 func (b *Broker) oldestPending() (pin store.Pin, ok bool) {
+	pin, ok = b.oldestOfLevels()
+	if at, pending := b.timer.Pinned(); pending && (!ok || at < pin.CommitLogOffset) {
+		pin, ok = store.Pin{CommitLogOffset: at, What: "a timer message that is due within two hours"}, true
+	}
+	return pin, ok
+}
+
+func (b *Broker) oldestOfLevels() (pin store.Pin, ok bool) {
 	for _, l := range b.schedule.Offsets() {
 		q := b.store.Queue([]byte(message.TopicSchedule), int32(l.Level-1))
 		if q == nil {

@@ -24,7 +24,7 @@ func (b *Broker) assembleInFlight() {
 		return
 	}
 	b.time = virtualtime.New(virtualtime.Options{
-		Clock: b.virtual, Wire: b.opts.Wire, Settle: b.Settle, Delivered: b.schedule.Delivered, Keep: b.store.KeepNow,
+		Clock: b.virtual, Wire: b.opts.Wire, Settle: b.Settle, Delivered: b.delivered, Keep: b.store.KeepNow,
 		InFlight: b.inFlight, Log: b.opts.Log.WithField("part", "clock"),
 	})
 }
@@ -64,16 +64,28 @@ func (b *Broker) Settle(ctx context.Context) (next int64, err error) {
 			return 0, fmt.Errorf("broker: settle: what was sent last is not durable: %w", ctx.Err())
 		}
 	}
-	return b.schedule.Settle(ctx)
+	level, err := b.schedule.Settle(ctx)
+	if err != nil {
+		return 0, err
+	}
+	next, err = b.timer.Settle(ctx)
+	return min(level, next), err
 }
+
+// delivered is how many messages came due since the start.
+func (b *Broker) delivered() int64 { return b.schedule.Delivered() + b.timer.Delivered() }
 
 // Due is when the first pending message is due, ms of the store's clock, and how many there are;
 // with none math.MaxInt64 and 0.
-func (b *Broker) Due() (next, messages int64) { return b.schedule.Due() }
+func (b *Broker) Due() (next, messages int64) {
+	next, messages = b.schedule.Due()
+	at, timers := b.timer.Due()
+	return min(next, at), messages + timers
+}
 
 // mayBeDue lets a clock that goes by itself look at a message that has come.
 func (b *Broker) mayBeDue(a store.Arrival) {
-	if b.time != nil && a.Topic == message.TopicSchedule {
+	if b.time != nil && (a.Topic == message.TopicSchedule || a.Topic == message.TopicTimer) {
 		b.time.Kick()
 	}
 }
