@@ -2,6 +2,7 @@ package timer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -37,10 +38,8 @@ func (x *extent) use(pos int64) error {
 	number := pos / x.chunk
 	r := x.maps[number]
 	if r == nil {
-		for _, m := range x.missing {
-			if m == number {
-				return fmt.Errorf("%w: %s is missing", ErrDamaged, x.file(pos))
-			}
+		if slices.Contains(x.missing, number) {
+			return fmt.Errorf("%w: %s is missing", ErrDamaged, x.file(pos))
 		}
 		var err error
 		if r, err = x.fs.Open(chunkFile(x.name, number), int(x.chunk)); err != nil {
@@ -145,9 +144,13 @@ func (x *extent) close() {
 	}
 }
 
-// sync makes the bytes [from, to) durable.
+// sync makes the bytes [from, to) durable, those of them that there are.
 func (x *extent) sync(from, to int64) error {
 	for from < to {
+		if number := from / x.chunk; slices.Contains(x.missing, number) {
+			from = (number + 1) * x.chunk
+			continue
+		}
 		if err := x.use(from); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // withFar tells whether far entries can be added.
-const withFar = false
+const withFar = true
 
 const checkpointFile = "timer/checkpoint"
 
