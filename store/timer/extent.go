@@ -96,10 +96,17 @@ func (x *extent) write(pos int64, b []byte) error {
 	return nil
 }
 
-// grow reserves space up to a position, and a piece ahead.
+// grow reserves space up to a position, and a piece ahead, whose pages are made in one go.
 func (x *extent) grow(to int64) error {
-	piece := min(max(x.reserved/8, minPiece), maxPiece)
-	return x.reserve(max(to, min(x.reserved+piece, (x.reserved/x.chunk+1)*x.chunk)))
+	from := x.reserved
+	piece := min(max(from/8, minPiece), maxPiece)
+	if err := x.reserve(max(to, min(from+piece, (from/x.chunk+1)*x.chunk))); err != nil {
+		return err
+	}
+	if at := max(from-x.at, 0); at < int64(len(x.b)) {
+		x.maps[x.at/x.chunk].Prefault(int(at), int(min(x.reserved-x.at, x.chunk)))
+	}
+	return nil
 }
 
 // reserve puts disk space behind everything up to a position. What it got before an error is

@@ -29,15 +29,19 @@ type sortJob struct {
 }
 
 // Run implements Job. When it fails there is nothing left of what it made.
-func (j *sortJob) Run() error {
-	err := j.run()
-	j.out.close()
-	for i := range j.sources {
-		j.sources[i].extent.close()
-	}
-	if err != nil {
-		j.made = nil
-		return errors.Join(fmt.Errorf("timer: sort %s: %w", j.bucket, err), j.undo())
+func (j *sortJob) Run() (err error) {
+	defer func() {
+		j.out.close()
+		for i := range j.sources {
+			j.sources[i].extent.close()
+		}
+		// Also when a fault of a file that was cut from outside ends it.
+		if j.made == nil {
+			err = errors.Join(err, j.undo())
+		}
+	}()
+	if err := j.run(); err != nil {
+		return fmt.Errorf("timer: sort %s: %w", j.bucket, err)
 	}
 	return nil
 }
