@@ -27,14 +27,15 @@ type logged struct {
 // driver does with a Timeline what the broker does: it takes records of a log in order, delivers
 // what is due, and saves checkpoints.
 type driver struct {
-	fs    region.FS
-	log   *[]logged
-	chunk int
-	tl    *timer.Timeline
-	taken int // records of the log
-	now   int64
-	given map[int64]int // how often a log offset was delivered since the open
-	done  map[int64]bool
+	fs       region.FS
+	log      *[]logged
+	chunk    int
+	tl       *timer.Timeline
+	taken    int // records of the log
+	now      int64
+	given    map[int64]int // how often a log offset was delivered since the open
+	done     map[int64]bool
+	tolerant bool // of damage
 }
 
 func newDriver(fs region.FS, log *[]logged, chunk int) *driver {
@@ -124,7 +125,10 @@ func (d *driver) second(second int64) error {
 	for {
 		item, ok := r.Next()
 		if !ok {
-			return r.Err()
+			if err := r.Err(); !d.tolerant || !errors.Is(err, timer.ErrDamaged) {
+				return err
+			}
+			return nil
 		}
 		i, found := slices.BinarySearchFunc(*d.log, item.LogOffset, func(l logged, at int64) int { return int(l.LogOffset - at) })
 		if !found {
