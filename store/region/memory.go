@@ -1,6 +1,7 @@
 package region
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path"
@@ -177,10 +178,21 @@ func (m *Memory) SyncAll() error {
 	for _, f := range m.names {
 		f.mu.Lock()
 		f.sizeSynced()
-		copy(f.synced, f.b)
+		copyChanged(f.synced, f.b)
 		f.mu.Unlock()
 	}
 	return nil
+}
+
+// copyChanged copies the pages that differ: those that nobody wrote to take no memory and go on
+// taking none.
+func copyChanged(to, from []byte) {
+	for at := 0; at < len(from); at += memoryPage {
+		end := min(at+memoryPage, len(from))
+		if !bytes.Equal(to[at:end], from[at:end]) {
+			copy(to[at:end], from[at:end])
+		}
+	}
 }
 
 func (v move) apply(names map[string]*memoryFile) {
@@ -262,7 +274,7 @@ type memoryFile struct {
 func (f *memoryFile) grow(size int) {
 	if size > len(f.b) {
 		grown := f.fs.zeros(f, size)
-		copy(grown, f.b)
+		copyChanged(grown, f.b)
 		f.b = grown
 	}
 }
@@ -305,7 +317,7 @@ func (f *memoryFile) Sync(from, to int) error {
 func (f *memoryFile) sizeSynced() {
 	if len(f.b) > len(f.synced) {
 		grown := f.fs.zeros(f, len(f.b))
-		copy(grown, f.synced)
+		copyChanged(grown, f.synced)
 		f.synced = grown
 	}
 }

@@ -2,6 +2,9 @@ package region_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/store/region"
@@ -91,4 +94,44 @@ func TestMemory_Limit_IsAFullDisk(t *testing.T) {
 	if space, _ := m.Space(); space.Used != 2*4096 || space.Ratio() < 0.6 || space.Ratio() > 0.7 {
 		t.Errorf("%+v", space)
 	}
+}
+
+// TestMemory_SyncAllTakesNoMemoryForWhatNobodyWrote has a large file with one byte in it.
+func TestMemory_SyncAllTakesNoMemoryForWhatNobodyWrote(t *testing.T) {
+	const size = 256 << 20
+	m := region.NewMappedMemory()
+	r, err := m.Open("large", size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Bytes()[size-1] = 1
+	before := resident(t)
+	if err := errors.Join(m.SyncAll(), m.SyncAll()); err != nil {
+		t.Fatal(err)
+	}
+	if grown := resident(t) - before; grown > 32<<20 {
+		t.Errorf("%d bytes", grown)
+	}
+	again, err := m.Crash().Open("large", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Bytes()[size-1] != 1 {
+		t.Error("the byte is not durable")
+	}
+}
+
+// resident is the memory of this process that is no file's, bytes.
+func resident(t *testing.T) (kib int64) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	for _, line := range strings.Split(string(status), "\n") {
+		if _, err := fmt.Sscanf(line, "RssAnon: %d", &kib); err == nil {
+			return kib << 10
+		}
+	}
+	t.Skip("no RssAnon")
+	return 0
 }
