@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker"
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/fault"
@@ -36,7 +37,7 @@ type life struct {
 	differences *difference.Set
 	faults      *fault.Rules // nil: a server like any other, as exchanges
 	exchanges   *exchangelog.Log
-	rewound     bool
+	rewound     *rewind.Memory // nil unless a test took the store back
 	health      *health.Registry
 	metrics     *prometheus.Registry
 

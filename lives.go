@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker"
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/control"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -110,10 +111,14 @@ func (c controlled) Broker() *broker.Broker {
 }
 
 // rewind makes the next life one on another store, of which clients may remember more than it
-// has.
-func (i *Instance) rewind(m *region.Memory) {
+// has; l is the life that ended, or nil.
+func (i *Instance) rewind(l *life, m *region.Memory) {
 	i.setMemory(m)
-	i.rewound.Store(true)
+	remembered := rewind.New()
+	if l != nil && l.broker != nil {
+		l.broker.Remember(remembered)
+	}
+	i.rewound.Store(remembered)
 }
 
 // inMemory tells where the store is, which all lives have in common.
@@ -140,7 +145,7 @@ func (i *Instance) Reset(ctx context.Context) error {
 		i.differences.Reset()
 		i.control.Forget()
 		i.exchanges.Clear()
-		i.rewind(region.NewMappedMemory())
+		i.rewind(l, region.NewMappedMemory())
 		return err
 	})
 }
@@ -188,7 +193,7 @@ func (i *Instance) Restore(ctx context.Context, name string) error {
 	}
 	return i.replace("restoring", func(l *life) error {
 		err := i.closeTested(ctx, l)
-		i.rewind(kept.Crash())
+		i.rewind(l, kept.Crash())
 		return err
 	})
 }

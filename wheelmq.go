@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/console"
@@ -54,8 +55,8 @@ type Instance struct {
 	exchanges   *exchangelog.Log
 	ports       ports
 
-	rewound atomic.Bool // a life was given an earlier state
-	turn    sync.Mutex  // held while one life ends and the next begins
+	rewound atomic.Pointer[rewind.Memory] // what clients remember of a state that was taken back
+	turn    sync.Mutex                    // held while one life ends and the next begins
 
 	mu        sync.RWMutex // guards what follows
 	life      *life        // nil between two

@@ -19,6 +19,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/park"
 	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
@@ -54,9 +55,8 @@ type Options struct {
 	// TrackInFlight lets InFlight know what consumers have not finished with. With a virtual clock
 	// it does in any case.
 	TrackInFlight bool
-	// Rewound tells that a test has taken the store back to an earlier state: clients may remember
-	// offsets that it does not have.
-	Rewound bool
+	// Rewound is what clients may remember of a state that a test has taken the store back from.
+	Rewound *rewind.Memory
 }
 
 // Broker is one broker without its sockets.

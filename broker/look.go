@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/message"
 )
@@ -132,3 +133,6 @@ func (b *Broker) EachPending(visit func(p Pending, rec *message.Record) error) e
 	}
 	return nil
 }
+
+// Remember notes how far clients have pulled.
+func (b *Broker) Remember(m *rewind.Memory) { b.offsets.EachPulled(m.Note) }

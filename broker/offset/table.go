@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
 )
@@ -38,8 +39,9 @@ type Options struct {
 	// End is where a queue ends, 0 for one that does not exist. Offsets are held to it when
 	// they are loaded; nil: they are not.
 	End func(topic string, queueID int32) int64
-	// Rewound leaves out commits past the end of a queue: clients remember what a test took back.
-	Rewound bool
+	// Rewound, when not nil, is what clients remember of a state that a test took back: commits of
+	// that state, and past the end of a queue, are left out.
+	Rewound *rewind.Memory
 	Metrics prometheus.Registerer // may be nil
 	Health  *health.Registry      // may be nil
 }
@@ -82,7 +84,7 @@ type progress struct {
 // (request code 15, RocketMQ 5.5.0).
 func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) {
 	offset = max(offset, 0)
-	if t.opts.Rewound && offset > t.opts.End(string(topic), queueID) {
+	if t.opts.Rewound != nil && (t.opts.Rewound.Has(string(group), string(topic), queueID) || offset > t.opts.End(string(topic), queueID)) {
 		return
 	}
 	r := t.row(group, topic)
@@ -103,6 +105,21 @@ func (t *Table) Pulled(group, topic []byte, queueID int32, next int64) {
 	r.mu.Lock()
 	r.queue(queueID).pulled = next
 	r.mu.Unlock()
+}
+
+// EachPulled visits where the pulls of every group begin next.
+func (t *Table) EachPulled(visit func(group, topic string, queueID int32, next int64)) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, r := range t.rows {
+		r.mu.Lock()
+		for queueID, p := range r.queues {
+			if p.pulled != None {
+				visit(r.group, r.topic, queueID, p.pulled)
+			}
+		}
+		r.mu.Unlock()
+	}
 }
 
 // Query returns a group's committed offset in a queue, or None.

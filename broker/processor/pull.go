@@ -9,6 +9,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
+	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -68,9 +69,10 @@ type PullOptions struct {
 	Log         logrus.FieldLogger
 	InFlight    *inflight.Tracker // is told what is given out; may be nil
 
-	// Rewound sends a client that pulls past the end of a queue back to what its group has
-	// committed, at once: a test took back what it has seen.
-	Rewound bool
+	// Rewound, when not nil, sends a client that goes on where an earlier life ended, or pulls past
+	// the end of a queue, back to what its group has committed, at once: a test took back what it
+	// has seen.
+	Rewound *rewind.Memory
 
 	// Readable tells whether brokerPermission lets consumers read; nil is always.
 	Readable func() bool

@@ -80,8 +80,10 @@ type pulled struct {
 func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Reply) pulled {
 	started := p.opts.Wire.NowMillis()
 	got := edge(queue, t.offset)
-	if p.opts.Rewound && t.offset > got.max {
-		got.code, got.next = remoting.PullRetryImmediately, p.rewind(t, &got)
+	if p.opts.Rewound != nil && p.remembered(t, got.max) {
+		if at := p.rewind(t, &got); at < t.offset {
+			got.code, got.status, got.next = remoting.PullRetryImmediately, "OFFSET_OF_AN_EARLIER_LIFE", at
+		}
 	}
 	if got.status == "" {
 		p.collect(queue, t, &got, reply)
@@ -102,6 +104,11 @@ func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Re
 	}
 	p.opts.Stats.GotTook(p.opts.Wire.NowMillis() - started)
 	return got
+}
+
+// remembered tells whether a pull's offset is of an earlier life.
+func (p *Pull) remembered(t *pullTarget, highest int64) bool {
+	return p.opts.Rewound.Take(t.group.GroupName, t.topic.TopicName, t.queueID, t.offset) || t.offset > highest
 }
 
 // rewind is where a group goes on in a queue that has become shorter.
