@@ -139,6 +139,9 @@ func TestRun_ManyRecordsComeByDue(t *testing.T) {
 			if r == nil {
 				continue
 			}
+			if r.inOrder() != (records >= manyRecords) {
+				t.Fatalf("%d records in order: %v", records, r.inOrder())
+			}
 			for item, ok := r.next(); ok; item, ok = r.next() {
 				if item.Entry != want[0] || item.Record[0] != byte(want[0].LogOffset) {
 					t.Fatalf("%+v came, not %+v", item.Entry, want[0])

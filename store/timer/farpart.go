@@ -21,8 +21,8 @@ type farPart interface {
 	each(from int64, visit func(second int64, item Item) bool) error
 	// count is about how many entries a second has.
 	count(second int64) int64
-	// read gives the entries of a second below nearEnd in arrival order, nil when there are
-	// none. The error is ErrNotReady while its hour is not sorted.
+	// read gives the entries of a second below nearEnd, equal instants in arrival order, nil when
+	// there are none. The error is ErrNotReady while its hour is not sorted.
 	read(second int64) (farReader, error)
 	// done lets everything go that is kept in seconds <= second. What is done stays done: it may
 	// be called with an earlier second again.
@@ -50,6 +50,8 @@ type farPart interface {
 // is called on the farPart meanwhile: a file that a reader uses is not unmapped.
 type farReader interface {
 	next() (Item, bool)
+	// inOrder tells that they come by due, equal ones in arrival order.
+	inOrder() bool
 	err() error
 	close()
 }

@@ -70,6 +70,9 @@ func (r *runReader) end() {
 	r.far.report(r.places, lost, damage{file: r.source.extent.name, at: r.part.part})
 }
 
+// inOrder implements farReader.
+func (r *runReader) inOrder() bool { return r.part.ordered }
+
 // err implements farReader.
 func (r *runReader) err() error { return r.missing }
 

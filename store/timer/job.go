@@ -68,11 +68,7 @@ func (j *sortJob) run() error {
 		return err
 	}
 	for i := range j.sources {
-		err := j.each(j.sources[i].cursor(), func(s *stored) error {
-			made.count++
-			return j.move(plan, s)
-		})
-		if err != nil {
+		if err := j.each(j.sources[i].cursor(), func(s *stored) error { return j.move(plan, s) }); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Reader gives the entries of one second in arrival order.
+// Reader gives the entries of one second: the far ones first, and equal instants in arrival order.
+// Near ones come in arrival order, and far ones too unless InOrder tells better.
 type Reader struct {
 	far     farReader // nil: none
 	farRead bool      // all of it was given
@@ -41,6 +42,10 @@ func (r *Reader) Next() (Item, bool) {
 	}
 	return r.near.next()
 }
+
+// InOrder tells that the far entries, which are those with a Record, come by Due. It is so whenever
+// a second has very many of them: they need not be collected to be sorted.
+func (r *Reader) InOrder() bool { return r.far == nil || r.far.inOrder() }
 
 // Err tells, after Next has returned false, what is missing: it wraps ErrDamaged. What Next gave
 // is sound.

@@ -351,7 +351,6 @@ func rebuild(b bucket, id uint64, x extent, length int64) (*run, error) {
 		p.first.add(&rec.Entry, rec.slot)
 		p.ordered = p.ordered && rec.Due >= last
 		last = rec.Due
-		got.count++
 		got.length, all.maxLog = c.pos, max(all.maxLog, rec.LogOffset)
 	}
 	got.claims = got.claims.with(all)

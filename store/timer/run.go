@@ -16,7 +16,6 @@ type run struct {
 	bucket bucket
 	id     uint64
 	length int64 // bytes
-	count  int64 // records, those of parts that are gone with them
 	claims claims
 	below  int64 // end of the log offsets that count
 	parts  []stretch
@@ -189,7 +188,6 @@ func (r *run) decode(d *numbers) {
 		s.first = decodeEarliest(d, r.partBegin(s.part), r.bucket.partSeconds())
 		last = s.part
 		r.length += s.bytes
-		r.count += s.count
 		if s.count == 0 {
 			r.take(s.part)
 		}
