@@ -202,7 +202,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	b.timers = timer.NewAdmission(timer.AdmissionOptions{
 		Enabled: c.TimerWheelEnable, MaxDelayMs: c.TimerMaxDelaySec * 1000, PrecisionMs: c.TimerPrecisionMs,
 		CongestNum: c.TimerCongestNumEachSlot, StartDeliverTime: c.StartDeliverTimeEnable, Virtual: b.virtual != nil,
-		Store: o.Store, Differences: o.Differences, CountAt: func(outMs int64) int64 { return b.timer.CountAt(outMs) },
+		Store: o.Store, Differences: o.Differences, CountAt: func(outMs int64) int64 { return b.timer.CountAt(outMs) }, OutOf: b.timerOut,
 	})
 	b.appender = appender.New(b.store, schedule.NewHook(schedule.HookOptions{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, AnyTime: b.timers, Differences: o.Differences,

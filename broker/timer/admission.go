@@ -137,7 +137,7 @@ func (a *Admission) lookUp(asked *request, rec *message.Record) {
 	}
 	key := plainKey([]byte(rec.Topic), property(rec.Properties, message.PropertyTimerDelUniqKey))
 	if out, ok := a.opts.OutOf(rec.Topic, key); ok {
-		asked.relative, asked.known = nil, out+1
+		asked.known = out + 1
 	}
 }
 

@@ -256,6 +256,10 @@ func TestAdmission_VirtualClock_CancelByProperty(t *testing.T) {
 			return nowMs - nowMs%1000 + 9000, topic == "T" && string(key) == "K"
 		}
 	})
+	relative := &message.Record{Topic: "T", Properties: properties("TIMER_DELAY_SEC", 9, "TIMER_DEL_UNIQKEY", "K")}
+	if got, want := outcome(t, a, relative), strconv.FormatInt(nowMs-nowMs%1000+9001, 10); got != want {
+		t.Errorf("with a delay: cancels at %q, want %s", got, want)
+	}
 	for key, want := range map[string]string{
 		"K": strconv.FormatInt(nowMs-nowMs%1000+9001, 10), "T+K": strconv.FormatInt(nowMs-nowMs%1000+9001, 10),
 		"other": strconv.FormatInt(nowMs+7000, 10),
