@@ -49,7 +49,7 @@ func play(t *testing.T, suite string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := peer.StartTarget(t, nil)
+	target := peer.StartTarget(t, map[string]string{"recallMessageEnable": "true"})
 	names, results := run(t, project.Classpath, suite, target)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) { judge(t, target.Kind, exceptionSuite(suite)+"/"+name, results[name]) })

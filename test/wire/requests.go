@@ -29,11 +29,14 @@ const (
 	NotifyIDsChanged     = 40
 	LockBatchMQ          = 41
 	UnlockBatchMQ        = 42
+	GetTimerCheckPoint   = 60
+	GetTimerMetrics      = 61
 	RegisterBroker       = 103
 	UnregisterBroker     = 104
 	GetRouteByTopic      = 105
 	SendMessageV2        = 310
 	SendBatchMessage     = 320
+	RecallMessage        = 370
 )
 
 // Response codes that the suites expect.
@@ -50,6 +53,7 @@ const (
 	QueryNotFound        = 22
 	GroupNotExist        = 26
 	InvalidParameter     = 29
+	IllegalOperation     = 604
 )
 
 // Bits of the sysFlag of a pull.
@@ -61,6 +65,9 @@ const (
 
 // ScheduleTopic is where delayed messages wait; queue = level - 1.
 const ScheduleTopic = "SCHEDULE_TOPIC_XXXX"
+
+// TimerTopic is where any-time delayed messages wait, in queue 0.
+const TimerTopic = "rmq_sys_wheel_timer"
 
 // Send is a message to store.
 type Send struct {

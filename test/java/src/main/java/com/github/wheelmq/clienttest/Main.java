@@ -57,6 +57,10 @@ public final class Main {
         SHARED.put("query-by-key", ContentScenarios::queryByKey);
         SHARED.put("delay-none", DelayScenarios::noDelay);
         SHARED.put("delay-queue-and-order", DelayScenarios::queueAndOrder);
+        SHARED.put("timer-delivery", TimerScenarios::delivery);
+        SHARED.put("timer-limits", TimerScenarios::limits);
+        SHARED.put("timer-recall", TimerScenarios::recall);
+        SHARED.put("timer-retried", TimerScenarios::retried);
 
         ALONE.put("restart", RestartScenarios::restart);
     }

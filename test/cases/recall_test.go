@@ -1,0 +1,160 @@
+package cases
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/wheelmq/wheelmq/test/peer"
+	"github.com/wheelmq/wheelmq/test/suite"
+	"github.com/wheelmq/wheelmq/test/wire"
+)
+
+// recall asks for a message not to be delivered.
+func recall(t *testing.T, c *wire.Conn, topic, handle string) *wire.Frame {
+	t.Helper()
+	return c.Call(t, wire.RecallMessage, map[string]string{"topic": topic, "recallHandle": handle, "producerGroup": "recall"}, nil)
+}
+
+func handleOf(text string) string { return base64.URLEncoding.EncodeToString([]byte(text)) }
+
+// TestRecall_Default tells whether an untouched broker takes recalls.
+func TestRecall_Default(t *testing.T) {
+	t.Parallel()
+	c := dialBroker(t)
+	topic := suite.Name(t, "topic")
+	answer := timerOf(t, c, topic, "later", "TIMER_DELAY_SEC", "3600")
+	mustWait(t, "send", answer)
+	recalled := recall(t, c, topic, answer.Ext["recallHandle"])
+	suite.Differs(t, "cases/recall-by-default", recalled.Code == wire.Success, recalled.String())
+}
+
+// TestRecall_Off has the handle all the same.
+func TestRecall_Off(t *testing.T) {
+	t.Parallel()
+	target := peer.StartTarget(t, map[string]string{"recallMessageEnable": "false"})
+	c := wire.Dial(t, target.BrokerAddr)
+	topic := suite.Name(t, "topic")
+	answer := timerOf(t, c, topic, "later", "TIMER_DELAY_SEC", "3600")
+	mustWait(t, "send", answer)
+	if got := recall(t, c, topic, answer.Ext["recallHandle"]); got.Code != wire.NoPermission || got.Remark != "recall failed, operation is forbidden" {
+		t.Errorf("got %v, want code 16", got)
+	}
+}
+
+// TestRecall is about handles, about cancels by property, and about which messages do not come.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	target := peer.StartTarget(t, map[string]string{"recallMessageEnable": "true"})
+	c := wire.Dial(t, target.BrokerAddr)
+	topic, other := suite.Name(t, "topic"), suite.Name(t, "other")
+	for _, name := range []string{topic, other} {
+		c.MustCreateTopic(t, name, 1)
+	}
+	t.Run("handle", func(t *testing.T) {
+		answer := timerOf(t, c, topic, "later", "TIMER_DELAY_SEC", "3600", "UNIQ_KEY", "KEY1")
+		stored, _ := c.View(t, offsetOf(t, answer))
+		out, err := strconv.ParseInt(stored.Properties["TIMER_OUT_MS"], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := handleOf(fmt.Sprintf("v1 %s broker-a %d KEY1", topic, out+1)); answer.Ext["recallHandle"] != want {
+			t.Errorf("the handle is %q, want %q", answer.Ext["recallHandle"], want)
+		}
+		for _, what := range []string{"recall", "second recall"} {
+			got := recall(t, c, topic, answer.Ext["recallHandle"])
+			if got.Code != wire.Success || got.Ext["msgId"] != "KEY1" {
+				t.Errorf("%s: got %v, want code 0 and the message's key", what, got)
+			}
+		}
+		if got := recall(t, c, other, answer.Ext["recallHandle"]); got.Code != wire.IllegalOperation || got.Remark != "recall failed, topic not match" {
+			t.Errorf("for another topic: got %v", got)
+		}
+	})
+	t.Run("refusals", func(t *testing.T) { refusedRecalls(t, c, topic) })
+	t.Run("delivery", func(t *testing.T) { recalledDelivery(t, c, topic, other) })
+}
+
+func offsetOf(t *testing.T, answer *wire.Frame) int64 {
+	t.Helper()
+	_, offset, err := wire.ParseMsgID(answer.Ext["msgId"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offset
+}
+
+func refusedRecalls(t *testing.T, c *wire.Conn, topic string) {
+	soon, far := time.Now().Add(time.Minute).UnixMilli(), time.Now().Add(96*time.Hour).UnixMilli()
+	for name, tc := range map[string]struct {
+		topic, handle string
+		code          int
+		remark        string
+	}{
+		"unknown topic":   {"NOPE", handleOf("x"), wire.TopicNotExist, "recall failed, the topic[NOPE] not exist"},
+		"no handle":       {topic, "", wire.IllegalOperation, "recall handle is invalid"},
+		"no base64":       {topic, "bogus", wire.IllegalOperation, "recall handle is invalid"},
+		"another version": {topic, handleOf(fmt.Sprintf("v2 %s broker-a %d K", topic, soon)), wire.IllegalOperation, "recall handle is invalid"},
+		"another broker":  {topic, handleOf(fmt.Sprintf("v1 %s broker-x %d K", topic, soon)), wire.IllegalOperation, "recall failed, broker service not available"},
+		"past":            {topic, handleOf(fmt.Sprintf("v1 %s broker-a 1 K", topic)), wire.IllegalOperation, "recall failed, timestamp invalid"},
+		"no instant":      {topic, handleOf(fmt.Sprintf("v1 %s broker-a x K", topic)), wire.IllegalOperation, "recall failed, timestamp invalid"},
+		"too far":         {topic, handleOf(fmt.Sprintf("v1 %s broker-a %d K", topic, far)), wire.IllegalOperation, "recall failed, timestamp invalid"},
+	} {
+		if got := recall(t, c, tc.topic, tc.handle); got.Code != tc.code || got.Remark != tc.remark {
+			t.Errorf("%s: got %v, want code %d, %q", name, got, tc.code, tc.remark)
+		}
+	}
+	late := timerOf(t, c, topic, "never", "TIMER_DELIVER_MS", "1", "TIMER_DEL_UNIQKEY", "K")
+	wantCode(t, "a cancel that is late", late, wire.MessageIllegal)
+}
+
+// recalledDelivery sends messages of one second, cancels some of them in every way, and looks at
+// what comes.
+func recalledDelivery(t *testing.T, c *wire.Conn, topic, other string) {
+	at := strconv.FormatInt(time.Now().Add(4*time.Second).Truncate(time.Second).UnixMilli()+500, 10)
+	begin := c.MaxOffset(t, topic, 0)
+	send := func(key string) *wire.Frame {
+		answer := timerOf(t, c, topic, key, "TIMER_DELIVER_MS", at, "UNIQ_KEY", key)
+		mustWait(t, key, answer)
+		return answer
+	}
+	cancel := func(topic, key string) {
+		wantCode(t, "cancel of "+key, timerOf(t, c, topic, "cancel", "TIMER_DELIVER_MS", at, "TIMER_DEL_UNIQKEY", key), wire.Success)
+	}
+	send("stays")
+	wantCode(t, "recall", recall(t, c, topic, send("recalled").Ext["recallHandle"]), wire.Success)
+	send("cancelled")
+	cancel(topic, "cancelled")
+	cancel(topic, "cancelled first")
+	send("cancelled first")
+	send("with topic")
+	cancel(topic, topic+"+with topic")
+	send("of another topic")
+	cancel(other, "of another topic")
+	wantCode(t, "a message behind all", timerOf(t, c, topic, "behind", "TIMER_DELAY_SEC", "7"), wire.Success)
+
+	var got []string
+	suite.Eventually(t, slow, "the message behind all", func() bool {
+		got = bodies(c.PullAll(t, wire.Pull{Group: suite.Name(t, "group"), Topic: topic, Offset: begin}))
+		return len(got) > 0 && got[len(got)-1] == "behind"
+	})
+	came := make(map[string]bool)
+	for _, body := range got {
+		if came[body] {
+			t.Errorf("%q came twice", body)
+		}
+		came[body] = true
+	}
+	for body, want := range map[string]bool{"stays": true, "recalled": false, "cancelled": false, "cancelled first": false, "cancel": false} {
+		if came[body] != want {
+			t.Errorf("%q delivered: %v, want %v", body, came[body], want)
+		}
+	}
+	suite.Differs(t, "cases/cancel-with-topic", !came["with topic"], fmt.Sprintf("delivered: %v", came["with topic"]))
+	suite.Differs(t, "cases/cancel-within-the-topic", came["of another topic"], fmt.Sprintf("delivered: %v", came["of another topic"]))
+	if n := c.MaxOffset(t, other, 0); n != 0 {
+		t.Errorf("the other topic holds %d messages", n)
+	}
+}
