@@ -2,17 +2,12 @@ package wheelmq_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"io"
-	"io/fs"
-	"maps"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,31 +172,35 @@ func TestStart_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestStart_PendingTimers_AreNotLostSilently opens a store in which a timer of the real broker
-// waits: it is refused with their number and left as it was, unless the operator says so.
+// TestStart_PendingTimers_AreNotLostSilently opens a store in which timers of the real broker wait:
+// health tells it when nobody delivers them, and else they are taken over; what cannot be delivered
+// is parked.
 func TestStart_PendingTimers_AreNotLostSilently(t *testing.T) {
 	dir := t.TempDir()
 	fillWithTimers(t, dir, 3)
-	before := tree(t, dir)
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	cfg := config.Default()
-	cfg.ListenPort, cfg.NamesrvListenPort, cfg.HTTPPort, cfg.BindAddress, cfg.StorePathRootDir = 0, 0, 0, "127.0.0.1", dir
-	_, err := wheelmq.Start(t.Context(), wheelmq.Config{Config: cfg, Log: log})
-	if !errors.Is(err, store.ErrUnsupported) || !strings.Contains(err.Error(), "3 any-time delayed messages wait in it") {
-		t.Errorf("got %v", err)
-	}
-	if after := tree(t, dir); !maps.Equal(after, before) {
-		t.Errorf("the directory was %v and is %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
-	}
+	parked := filepath.Join(dir, "consumequeue", message.TopicParked)
 	i := start(t, dir, "timerWheelEnable=false")
-	defer func() {
-		if err := i.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
 	if part := i.Health().Parts["timers"]; part.State != health.Degraded || !strings.Contains(part.Reason, "3 pending timer messages") {
 		t.Errorf("health of the timers: %+v", part)
+	}
+	if err := i.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(parked); err == nil {
+		t.Error("timers were parked, which are another's")
+	}
+	i = start(t, dir)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(parked); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Error("the timers were not parked")
+			break
+		}
+	}
+	if err := i.Close(context.Background()); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -235,25 +234,4 @@ func fillWithTimers(t *testing.T, dir string, n int) {
 	if err := os.WriteFile(filepath.Join(dir, "config", "timercheck"), make([]byte, 4096), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tree is every file below a directory with its content's sum.
-func tree(t *testing.T, dir string) map[string][32]byte {
-	t.Helper()
-	files := make(map[string][32]byte)
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		var content []byte
-		if !d.IsDir() {
-			content, err = os.ReadFile(path)
-		}
-		files[path] = sha256.Sum256(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }

@@ -7,16 +7,13 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/wheelmq/wheelmq/difference"
-	"github.com/wheelmq/wheelmq/health"
-	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/offline"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // examine looks at a store, before the first write to it, for messages that the real broker
-// accepted and this one would never deliver. Timers refuse the store, unless timerWheelEnable
-// is false; what waits for transactions and pop consumers is told.
+// accepted and this one would never deliver: timers when timerWheelEnable is false, what waits for
+// transactions and for pop consumers. They are told.
 func (b *Broker) examine(fs region.FS) error {
 	d, err := offline.Open(fs)
 	if errors.Is(err, offline.ErrNoStore) {
@@ -36,17 +33,10 @@ func (b *Broker) examine(fs region.FS) error {
 	if w.Pops > 0 {
 		log.WithField("popRecords", w.Pops).Warn("messages may wait for the acknowledgement of pop consumers, which this server does not serve yet")
 	}
-	if w.Timers == 0 {
-		return nil
+	if w.Timers == 0 || b.opts.Config.TimerWheelEnable {
+		return nil // who delivers them takes them over
 	}
-	b.opts.Differences.Use(difference.PendingTimersRefused)
-	if b.opts.Config.TimerWheelEnable {
-		return fmt.Errorf("broker: %s: %w: %d any-time delayed messages wait in it, the first until %s, and this server cannot take them over yet: "+
-			"let RocketMQ deliver them, or set timerWheelEnable=false to leave them undelivered",
-			b.opts.Config.StorePathRootDir, store.ErrUnsupported, w.Timers, time.UnixMilli(w.FirstTimer).Format(time.RFC3339))
-	}
-	reason := fmt.Sprintf("%d any-time delayed messages of RocketMQ are left undelivered: timerWheelEnable is false", w.Timers)
-	log.Error(reason)
-	b.opts.Health.Register("timers", func() health.Result { return health.Result{State: health.Degraded, Reason: reason} })
+	log.WithFields(logrus.Fields{"timers": w.Timers, "first": time.UnixMilli(w.FirstTimer).Format(time.RFC3339)}).
+		Error("any-time delayed messages of RocketMQ are left undelivered: timerWheelEnable is false")
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 	DelayOwnDueTime
 	DelayedCopiesRecognised
 	OffsetsWithinTheData
-	PendingTimersRefused
+	TimersTakenOver
 	QueryComparesKeys
 	QueryFitsAFrame
 	FullDiskReserve
@@ -58,7 +58,7 @@ var register = [count]Difference{
 	WallClockStepsIgnored:      {Name: "wall-clock-steps-ignored", Real: "message time is the wall clock: set ahead, delayed messages come early; set back, level messages come early and timers late", Ours: "message time runs at the machine's monotonic rate, suspends included, over restarts too; a step of the wall is logged and shown as wheelmq_clock_wall_offset_ms, less than a second is followed by at most 500 ppm", Fixed: true},
 	OffsetsSavedSoon:           {Name: "offsets-saved-soon", Real: "consumer offsets are saved every flushConsumerOffsetInterval, 5 s by default: a kill repeats as much", Ours: "a committed offset is saved half a second later; a longer flushConsumerOffsetInterval has no effect", Fixed: true},
 	OffsetsWithinTheData:       {Name: "offsets-within-the-data", Real: "after a power cut a consumer offset may be past the end of its queue: what is stored in the lost places is not consumed", Ours: "at the start such an offset is taken back to the end of its queue", Fixed: true},
-	PendingTimersRefused:       {Name: "pending-timers-refused", Real: "a broker without timers opens a store in which any-time delayed messages wait, and never delivers them", Ours: "the store is refused with their number and left as it was, unless timerWheelEnable=false says that they may be left undelivered; this server delivers its own timers and cannot take those over yet", Fixed: true},
+	TimersTakenOver:            {Name: "timers-taken-over", Real: "a broker that was down for more than seven days loses the timers of the first of them; one that was killed delivers those of its last second twice", Ours: "the timers of a store of RocketMQ are taken over whole: however old they are, each once, and at its millisecond", Fixed: true},
 	DelayOwnDueTime:            {Name: "delay-own-due-time", Real: "a lowered level delivers its backlog at once, a removed one never, and what is due waits behind what was queued under a longer delay", Ours: "every pending message keeps its own due instant, wherever in its queue it lies", Fixed: true},
 	DelayedCopiesRecognised:    {Name: "delayed-copies-recognised", Real: "after a crash the delayed messages of the last ten seconds are delivered again", Ours: "copies name their source, are recognised in the log and not made again", Fixed: true},
 	QueryComparesKeys:          {Name: "query-compares-keys", Real: "a query by key returns whatever has the same 32-bit hash, and such messages count towards its limit", Ours: "only messages with the very key, and one that has it twice comes once", Fixed: true},

@@ -18,6 +18,9 @@ func TestService_Export(t *testing.T) {
 	l.send("T", "cancelled", at(startMs+9_500), key("K"))
 	l.send("T", "0", at(startMs+9_001), cancels("T+K"))
 	l.send("T", "0", at(startMs+8_001), cancels("later"))
+	l.send("T", "day", at(startMs+5*86_400_000), key("D"))
+	l.send("T", "0", at(startMs+5*86_400_000-500), cancels("F"))
+	l.send("T", "not this day", at(startMs+5*86_400_000-1), key("F"))
 	l.settle()
 	l.clock.Set(startMs + 100)
 	l.settle()
@@ -40,8 +43,9 @@ func TestService_Export(t *testing.T) {
 		}
 		return nil
 	})
-	want := "R+5000 1800000005001 relative|A+6000 1800000007000 absolute|+8000 1800000008001later 0|K+9000 1800000009500 cancelled|+9000 1800000009001K 0|"
-	if err != nil || done.Messages != 3 || done.Cancels != 2 || done.Lost != 0 || len(got) != len(want) {
+	want := "R+5000 1800000005001 relative|A+6000 1800000007000 absolute|+8000 1800000008001later 0|K+9000 1800000009500 cancelled|+9000 1800000009001K 0|" +
+		"D+431999000 1800432000000 day|+431999000 1800431999001F 0|F+431999000 1800431999999 not this day|"
+	if err != nil || done.Messages != 5 || done.Cancels != 3 || done.Lost != 0 || len(got) != len(want) {
 		t.Errorf("%+v, %v: %s\nwant %s", done, err, got, want)
 	}
 	l.close()
@@ -56,7 +60,7 @@ func TestService_Export(t *testing.T) {
 	for next := l.settle(); next < never; next = l.settle() {
 		l.clock.Set(next)
 	}
-	if got, want := l.bodies("T"), "past+100 relative+5001 absolute+7000 "; got != want {
+	if got, want := l.bodies("T"), "past+100 relative+5001 absolute+7000 day+432000000 "; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	l.close()

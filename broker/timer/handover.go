@@ -7,6 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/timer/rocketmq"
@@ -137,6 +138,9 @@ func (s *Service) takeInherited() error {
 		return fmt.Errorf("timer: take over the timers of RocketMQ: %w", err)
 	}
 	if h.taken > 0 {
+		if s.opts.Differences != nil {
+			s.opts.Differences.Use(difference.TimersTakenOver)
+		}
 		s.opts.Logger.WithFields(logrus.Fields{"records": h.taken, "queueOffset": h.pending.Resume()}).Info("timers of RocketMQ are taken over")
 	}
 	h.pending = nil

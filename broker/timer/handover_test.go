@@ -100,7 +100,7 @@ func TestService_TakesOverFromTheRealBroker(t *testing.T) {
 		{2000, []property{{"TIMER_DELAY_SEC", "9"}}}, // more than its slot: it was rolled
 		{3000, []property{key("K"), at(startMs + 3500)}},
 		{3000, []property{key("C"), cancels("K"), at(startMs + 3001)}},
-		{3600_000, []property{at(startMs + 3600_000 + 5)}},
+		{9 * 3600_000, []property{at(startMs + 9*3600_000 + 5)}},
 	} {
 		r.enqueue(s, r.put(s, startMs+p.out, fmt.Sprint(i), p.props...), startMs+p.out)
 	}
@@ -124,7 +124,7 @@ func TestService_TakesOverFromTheRealBroker(t *testing.T) {
 	for next := l.settle(); next < never; next = l.settle() {
 		l.clock.Set(next)
 	}
-	if got, want := l.bodies("T"), "1+1000 2+2300 3+3000 not enqueued+4100 6+3600005 "; got != want {
+	if got, want := l.bodies("T"), "1+1000 2+2300 3+3000 not enqueued+4100 6+32400005 "; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	l.clock.Set(l.clock.NowMillis() + 2000)

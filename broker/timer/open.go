@@ -62,7 +62,9 @@ func (s *Service) rebuild() (copiesFrom int64) {
 	}
 	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
 		s.queueOffset, s.rebuildTo = q.Min(), q.Max()
-		s.opts.Logger.WithField("records", q.Max()-q.Min()).Warn("there is no checkpoint of the timers: the timer queue is read from its beginning")
+		if s.opts.Enabled {
+			s.opts.Logger.WithField("records", q.Max()-q.Min()).Warn("there is no checkpoint of the timers: the timer queue is read from its beginning")
+		}
 	}
 	return 0
 }

@@ -16,10 +16,10 @@ import (
 // transactionPrepared is the sysFlag of a half message.
 const transactionPrepared = 4
 
-// TestStore_WithTimersOfTheRealBroker holds what WheelMQ does not serve: it refuses the store
-// by the number of timers and changes nothing in it, until it is told to leave them alone; then
-// it names the half transaction too.
-func TestStore_WithTimersOfTheRealBroker(t *testing.T) {
+// TestStore_WithTimersLeftAlone has WheelMQ open a store of the real broker with its timers switched
+// off: it names what it leaves undelivered, the half transaction too, and the timers stay the real
+// broker's.
+func TestStore_WithTimersLeftAlone(t *testing.T) {
 	peer.RequireJava(t)
 	t.Parallel()
 	dir := peer.HomeDir(t)
@@ -34,23 +34,29 @@ func TestStore_WithTimersOfTheRealBroker(t *testing.T) {
 	// One timer is delivered and does not wait any more.
 	w.c.Settle(t, "Orders", 0, 1)
 	w.server.Stop()
-
-	store := w.server.StoreDir
-	before := fingerprint(t, store)
-	_, errs, code := command(t, "serve", "-q", "--bind", peer.Loopback, "--listen-port", "0", "--namesrv-port", "0", "--http-port", "0",
-		"--store", store, "--set", "maxMessageSize=65536")
-	if code != 1 || !strings.Contains(errs, "2 any-time delayed messages wait in it") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
-	if after := fingerprint(t, store); after != before {
-		t.Errorf("the refused directory was\n%s and is\n%s", before, after)
-	}
+	before := timerFiles(t, w.server.StoreDir)
 	conf := configuration()
 	conf["timerWheelEnable"] = "false"
 	ours := peer.StartIn(t, peer.Ours, dir, conf)
-	if log := ours.Log(); !strings.Contains(log, "transactional messages wait") || !strings.Contains(log, "halfTransactions=1") {
-		t.Errorf("the half transaction is not told:\n%s", log)
+	for _, want := range []string{"any-time delayed messages of RocketMQ are left undelivered", "transactional messages wait", "halfTransactions=1", "timers=2"} {
+		if log := ours.Log(); !strings.Contains(log, want) {
+			t.Errorf("%q is not told:\n%s", want, log)
+		}
 	}
+	ours.Stop()
+	if after := timerFiles(t, ours.StoreDir); after != before {
+		t.Errorf("the timers' files were\n%s and are\n%s", before, after)
+	}
+}
+
+// timerFiles lists the files of the real broker's timers with their contents.
+func timerFiles(t *testing.T, store string) string {
+	t.Helper()
+	all := ""
+	for _, name := range []string{"timerwheel", "timerlog", "config/timercheck"} {
+		all += fingerprint(t, filepath.Join(store, name))
+	}
+	return all
 }
 
 // fingerprint lists every name below a directory with its size and content.
