@@ -40,6 +40,11 @@ const (
 	// changes nothing.
 	PropertyDueMs = "__WMQ_DUE"
 	// PropertySource identifies, on a copy delivered by a scheduler, the record it was
-	// made from: "<store epoch hex>:<CommitLog offset decimal>:<generation decimal>".
+	// made from: "<store epoch hex>:<CommitLog offset decimal>:<generation decimal>". The
+	// offset is that of the message's first record; when it was given another instant since,
+	// the generation says how often, and ":<CommitLog offset decimal>" of its last record follows.
 	PropertySource = "__WMQ_SRC"
+	// PropertySupersedes names, on a record of the timer queue, the pending message that it
+	// removes, see Supersedes.
+	PropertySupersedes = "__WMQ_SUP"
 )

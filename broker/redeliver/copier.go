@@ -42,8 +42,12 @@ func NewCopier(log Log, topics Topics, pendingTopic string) *Copier {
 // so. DELAY, TIMER_*, REAL_TOPIC and REAL_QID stay on the copy, as on the real broker: consumers
 // read them. commitLogOffset is where the record lies, or lay.
 func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
-	props, realTopic, queueID := RealProperties(c.props[:0], v.Properties)
-	c.props = message.PropertyAppend(props, message.PropertySource, c.source.Of(commitLogOffset))
+	props, realTopic, queueID, superseded := RealProperties(c.props[:0], v.Properties)
+	source := c.source.Of(commitLogOffset)
+	if s, ok := message.ParseSupersedes(superseded); ok {
+		source = c.source.OfSuperseding(&s, commitLogOffset)
+	}
+	c.props = message.PropertyAppend(props, message.PropertySource, source)
 	c.Record = message.Record{
 		Topic: c.pending, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
 		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: c.props,
@@ -71,14 +75,17 @@ func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
 }
 
 // RealProperties appends to dst the properties of a pending record without this server's own, and
-// returns where it goes.
-func RealProperties(dst, props []byte) (real, realTopic, queueID []byte) {
+// returns where it goes, and the text of what it supersedes, nil: nothing.
+func RealProperties(dst, props []byte) (real, realTopic, queueID, superseded []byte) {
 	for len(props) > 0 {
 		at, end := message.PropertyBounds(props)
 		name, rest := props[:at], message.PropertyRest(props, end)
 		switch {
 		case at == 0 || string(name) == message.PropertyDueMs || string(name) == message.PropertySource:
 			props = rest
+			continue
+		case string(name) == message.PropertySupersedes:
+			superseded, props = props[at+1:end], rest
 			continue
 		case string(name) == message.PropertyRealTopic:
 			realTopic = props[at+1 : end]
@@ -88,13 +95,13 @@ func RealProperties(dst, props []byte) (real, realTopic, queueID []byte) {
 		dst = append(dst, props[:len(props)-len(rest)]...)
 		props = rest
 	}
-	return dst, realTopic, queueID
+	return dst, realTopic, queueID, superseded
 }
 
 // Real is a pending record as it will be in its topic, with memory of its own; CommitLogOffset and
 // StoreTimestamp are of where it waits.
 func Real(v *message.View, commitLogOffset int64) (message.Record, error) {
-	props, realTopic, queueID := RealProperties(nil, v.Properties)
+	props, realTopic, queueID, _ := RealProperties(nil, v.Properties)
 	id, err := strconv.ParseInt(string(queueID), 10, 32)
 	if err != nil {
 		return message.Record{}, fmt.Errorf("redeliver: pending message at %d: REAL_QID is %q", commitLogOffset, queueID)

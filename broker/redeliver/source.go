@@ -26,6 +26,16 @@ func (t *SourceText) Of(commitLogOffset int64) []byte {
 	return t.b
 }
 
+// OfSuperseding is the identity of the copy of a record that has taken another one's place, valid
+// until the next call.
+func (t *SourceText) OfSuperseding(s *message.Supersedes, commitLogOffset int64) []byte {
+	t.b = strconv.AppendInt(t.b[:t.epoch], s.Root, 10)
+	for _, n := range [...]int64{s.Generation, commitLogOffset} {
+		t.b = strconv.AppendInt(append(t.b, ':'), n, 10)
+	}
+	return t.b
+}
+
 // SourceOf is the log offset of the record that a copy was made from, and false for what is no
 // copy of a record of this store.
 func SourceOf(props []byte, epoch uint64) (commitLogOffset int64, ok bool) {
@@ -34,9 +44,12 @@ func SourceOf(props []byte, epoch uint64) (commitLogOffset int64, ok bool) {
 		return 0, false
 	}
 	first, rest, _ := bytes.Cut(id, []byte(":"))
-	second, _, ok := bytes.Cut(rest, []byte(":"))
+	second, rest, ok := bytes.Cut(rest, []byte(":"))
 	if !ok {
 		return 0, false
+	}
+	if _, last, superseding := bytes.Cut(rest, []byte(":")); superseding {
+		second = last
 	}
 	if e, err := strconv.ParseUint(string(first), 16, 64); err != nil || e != epoch {
 		return 0, false

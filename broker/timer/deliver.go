@@ -101,7 +101,7 @@ func (s *Service) deliverView(v *message.View, sec *second, e *entry, f *flight)
 		return gone, nil
 	case sec.hasCancels() && s.isCancelled(sec, e, v):
 		s.cancelled.Add(1)
-		s.count(count, sec)
+		s.countRemoved(count, sec, e)
 		return gone, nil
 	case reason == "" && s.held.blocks(c.Record.Topic):
 		return waiting, nil
@@ -156,6 +156,14 @@ func (s *Service) gone(count *topicCount, sec *second, err error) (fate, error) 
 	s.delivered.Add(1)
 	s.count(count, sec)
 	return gone, err
+}
+
+// countRemoved is count for a message that something removes.
+func (s *Service) countRemoved(t *topicCount, sec *second, e *entry) {
+	if sec.removedByRef(e) {
+		t = nil
+	}
+	s.count(t, sec)
 }
 
 // count takes a message out of the pending ones of its topic, nil when that is not known. A

@@ -242,7 +242,7 @@ func (s *Service) nextDue(sec *second) int64 {
 		err := s.withRecord(e.logOffset, e.size, e.bytes(), func(v *message.View) error {
 			removed = s.isCancelled(sec, e, v)
 			if removed {
-				s.count(s.topics.ofRecord(v), sec)
+				s.countRemoved(s.topics.ofRecord(v), sec, e)
 			}
 			return nil
 		})

@@ -109,16 +109,24 @@ func (s *Service) takeOne(u *store.Unit, now int64) (err error) {
 	}
 	item := wheel.Item{Record: slice.Bytes}
 	item.LogOffset, item.Size = u.CommitLogOffset, u.Size
-	if p.cancels != nil {
+	switch {
+	case p.supersedes != nil:
+		return s.takeSuperseding(&v, &p, &item, now)
+	case p.cancels != nil:
 		return s.takeCancel(&p, &item)
 	}
-	if s.known.has(u.CommitLogOffset) {
+	return s.takeMessage(&v, &p, &item, now)
+}
+
+// takeMessage takes in a message, unless it was delivered already.
+func (s *Service) takeMessage(v *message.View, p *pendingRecord, item *wheel.Item, now int64) error {
+	if s.known.has(item.LogOffset) {
 		return nil
 	}
 	item.Due = p.due.Ms
-	if err := s.keep(s.lineOf(p.due), slotOf(p.due.Ms), &item); err != nil {
+	if err := s.keep(s.lineOf(p.due), slotOf(p.due.Ms), item); err != nil {
 		if errors.Is(err, wheel.ErrInvalid) {
-			return s.poison(&v, u.CommitLogOffset, err.Error())
+			return s.poison(v, item.LogOffset, err.Error())
 		}
 		return err
 	}

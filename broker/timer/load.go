@@ -88,6 +88,7 @@ func (s *Service) read(l *line, number int64) error {
 	} else {
 		r.Close()
 	}
+	s.superseding.hide(sec, l.wall)
 	s.loaded += sec.left
 	l.insert(sec)
 	s.prefetch(sec)
@@ -98,10 +99,12 @@ func (s *Service) read(l *line, number int64) error {
 func (s *Service) take(sec *second, item *wheel.Item) {
 	switch {
 	case item.Flags&wheel.CancelRef != 0:
-		if sec.refs == nil {
-			sec.refs = make(map[int64]struct{})
+		removes, err := s.refOf(item)
+		if err != nil {
+			_ = s.lost(item.LogOffset, err)
+			return
 		}
-		sec.refs[item.LogOffset] = struct{}{}
+		sec.addRef(removes)
 	case item.Flags&wheel.Cancel != 0:
 		hash, err := s.hashOf(item)
 		if err != nil {
@@ -152,7 +155,7 @@ func (s *Service) withRecord(commitLogOffset int64, size int32, kept []byte, fn 
 
 // isCancelled tells whether a message of a second with cancels is removed by one of them.
 func (s *Service) isCancelled(sec *second, e *entry, v *message.View) bool {
-	if _, removed := sec.refs[e.logOffset]; removed {
+	if sec.removedByRef(e) {
 		return true
 	}
 	key, ok := message.PropertyGet(v.Properties, message.PropertyUniqKey)

@@ -33,6 +33,7 @@ func (s *Service) open() error {
 	if c != nil {
 		s.queueOffset, copiesFrom, reached = c.queueOffset, c.copiesFrom, c.reached
 		s.savedOffset, s.rates.offset = c.queueOffset, c.queueOffset
+		s.rebuildTo = s.timersEnd() // what came since may say what is not delivered
 		for name, n := range c.topics {
 			s.topics.of(name).n = n
 		}
@@ -65,6 +66,14 @@ func (s *Service) rebuild() (copiesFrom int64) {
 		if s.opts.Enabled {
 			s.opts.Logger.WithField("records", q.Max()-q.Min()).Warn("there is no checkpoint of the timers: the timer queue is read from its beginning")
 		}
+	}
+	return 0
+}
+
+// timersEnd is the end of the timer queue.
+func (s *Service) timersEnd() int64 {
+	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
+		return q.Max()
 	}
 	return 0
 }
@@ -124,11 +133,12 @@ func (s *Service) openLines(c *checkpoint) error {
 func (s *Service) countFar() {
 	begin := s.opts.Log.MinCommitLogOffset()
 	count := func(item *wheel.Item) error {
-		if item.Flags != 0 || item.LogOffset >= begin {
+		number := map[wheel.Flags]int64{0: 1, wheel.CancelRef: -1}[item.Flags]
+		if number == 0 || item.LogOffset >= begin {
 			return nil
 		}
 		return s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
-			s.topics.ofRecord(v).n++
+			s.topics.ofRecord(v).n += number
 			return nil
 		})
 	}

@@ -152,6 +152,7 @@ func (c *cursor) fill() {
 	for item, ok := r.Next(); ok; item, ok = r.Next() {
 		c.s.take(sec, &item)
 	}
+	c.s.superseding.hide(sec, c.l.wall)
 	c.from = number + 1
 	c.fillLoaded(sec)
 }

@@ -27,6 +27,7 @@ type farMessages struct {
 	limit   int
 	list    []Pending
 	cancels map[farKey]struct{}
+	refs    map[int64]int64 // the seconds of messages that are removed one by one, by their log offsets
 }
 
 // farKey is a key of a topic in a second.
@@ -41,10 +42,19 @@ func keyOf(second int64, realTopic, key []byte) farKey {
 
 // farFrom looks for the first messages that come after one, at most limit.
 func (s *Service) farFrom(l *line, after Pending, limit int) *farMessages {
-	f := &farMessages{limit: limit, cancels: make(map[farKey]struct{})}
+	f := &farMessages{limit: limit, cancels: make(map[farKey]struct{}), refs: make(map[int64]int64)}
+	for offset, id := range s.superseding {
+		f.refs[offset] = id.Second
+	}
 	err := l.t.Each(after.second, func(number int64, item wheel.Item) bool {
-		if item.Flags&wheel.Cancel != 0 {
+		switch {
+		case item.Flags&wheel.Cancel != 0:
 			s.addFarCancel(f, number, &item)
+			return true
+		case item.Flags&wheel.CancelRef != 0:
+			if removes, err := s.refOf(&item); err == nil {
+				f.refs[removes] = number
+			}
 			return true
 		}
 		p := Pending{Due: item.Due, Wall: l.wall, CommitLogOffset: item.LogOffset, Size: item.Size, second: number}
@@ -87,11 +97,19 @@ func (f *farMessages) trim() {
 			delete(f.cancels, k)
 		}
 	}
+	for k, second := range f.refs {
+		if second > end {
+			delete(f.refs, k)
+		}
+	}
 }
 
 // left are the messages that are not cancelled.
 func (f *farMessages) left() (list []Pending) {
 	for _, p := range f.list {
+		if _, gone := f.refs[p.CommitLogOffset]; gone {
+			continue
+		}
 		v, err := message.Parse(p.record)
 		if err == nil && len(f.cancels) > 0 {
 			realTopic, _ := message.PropertyGet(v.Properties, message.PropertyRealTopic)

@@ -14,6 +14,8 @@ type pendingRecord struct {
 	realTopic []byte
 	cancels   []byte // the key that it removes, without its topic; nil: it is a message
 	out       int64  // TIMER_OUT_MS of what it removes
+	// supersedes names the one message that it removes; nil: it is not such a record.
+	supersedes *message.Supersedes
 }
 
 // readPending finds out what a record asks for; reason is why nobody can know.
@@ -29,7 +31,9 @@ func readPending(v *message.View, precisionMs int64) (p pendingRecord, reason st
 			return p, "it names no instant"
 		}
 	}
-	if key, ok := message.PropertyGet(props, message.PropertyTimerDelUniqKey); ok {
+	if sup, ok := message.SupersedesOf(props); ok {
+		p.supersedes = &sup
+	} else if key, ok := message.PropertyGet(props, message.PropertyTimerDelUniqKey); ok {
 		p.cancels = plainKey(realTopic, key)
 		if p.out, ok = message.TimerOutOf(props); !ok {
 			p.out = message.TimerOut(p.due.Ms, precisionMs)

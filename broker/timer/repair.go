@@ -33,6 +33,9 @@ func (s *Service) repair(l *line, sec *second, r *wheel.Reader, damage error) {
 
 // belongs tells whether a record is kept in a second of a line.
 func (s *Service) belongs(l *line, sec *second, p *pendingRecord) bool {
+	if p.supersedes != nil {
+		return s.lineOf(message.Due{Wall: p.supersedes.Wall}) == l && p.supersedes.Second == sec.number
+	}
 	if p.cancels != nil {
 		return sec.number >= p.out/1000 && sec.number <= (p.out+s.opts.PrecisionMs-1)/1000
 	}
@@ -66,6 +69,14 @@ func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pen
 			return nil
 		}
 		item := wheel.Item{Entry: wheel.Entry{Due: p.due.Ms, LogOffset: u.CommitLogOffset, Size: u.Size}}
+		if sup := p.supersedes; sup != nil {
+			ref := item
+			ref.Flags, ref.LogOffset = wheel.CancelRef, item.LogOffset+refOffset
+			if visit(&ref, &p); sup.Generation == 0 {
+				return nil
+			}
+			p.supersedes = nil
+		}
 		if p.cancels != nil {
 			item.Flags = wheel.Cancel
 		}

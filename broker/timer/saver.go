@@ -156,6 +156,9 @@ func (v *saver) saved(c *checkpoint, progress, oldest int64) {
 func (s *Service) snapshot() (c *checkpoint, progress, oldest int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.half != nothing {
+		return nil, 0, 0, errHalfTaken
+	}
 	c = &checkpoint{
 		epoch: s.opts.Log.Epoch(), logEnd: s.opts.Log.MaxCommitLogOffset(), queueOffset: s.queueOffset,
 		topics: make(map[string]int64), reached: s.reached,

@@ -57,6 +57,9 @@ type second struct {
 	removed  map[*topicCount]int64
 }
 
+// bucket is the number of the chain that an entry is in.
+func (e *entry) bucket() int { return min(max(int(e.ms), 0), buckets-1) }
+
 func newSecond(number int64) *second { return &second{number: number} }
 
 // beginMs is the instant from which the second's ms count.
@@ -86,7 +89,7 @@ func (s *second) link(i int32) {
 		}
 	}
 	c, e := s.chains, &s.entries[i]
-	b := min(max(int(e.ms), 0), buckets-1)
+	b := e.bucket()
 	e.next = noEntry
 	if c.head[b] == noEntry {
 		c.head[b] = i

@@ -69,6 +69,7 @@ type Options struct {
 	Appender    Appender
 	Park        Parker
 	Topics      Topics
+	MaxDelayMs  int64 // how far ahead Reschedule may go (timerMaxDelaySec); 0: any distance
 	SaveMs      int64 // between checkpoints while something changes; 0: 3,000
 	Logger      logrus.FieldLogger
 	Metrics     prometheus.Registerer // may be nil
@@ -124,8 +125,11 @@ type Service struct {
 	flights     []*flight
 	damaged     int64 // seconds that were found damaged
 	reached     int64 // the last second of which something may be delivered
+	// superseding are not delivered: what removes them is in the log.
+	superseding superseding
+	half        int64 // log offset of a superseding record whose message is taken in, its removal not
 	// rebuildTo is the unit of the timer queue up to which everything must be taken in before
-	// anything is delivered: the Timelines were opened without a checkpoint.
+	// anything is delivered: what was there when the service began.
 	rebuildTo int64
 
 	rates rates
@@ -150,6 +154,7 @@ func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}),
 		jobs: make(chan job, maxJobs), fetches: make(chan []place, maxPrefetches),
+		superseding: make(superseding), half: nothing,
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)

@@ -11,7 +11,7 @@ type Flags uint16
 // The flags of an Entry.
 const (
 	Cancel    Flags = 1 << iota // removes the messages of its second with its key
-	CancelRef                   // removes one message by its log offset
+	CancelRef                   // removes one message, which its record names
 )
 
 // Entry is a pending message, or what removes one, by where its record lies in the CommitLog.
