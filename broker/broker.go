@@ -209,7 +209,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	}))
 	if b.park, err = park.New(park.Options{
 		Appender: b.appender, Log: o.Log, Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
-		Pending: b.parked,
+		Pending: b.parked, Records: b.store, Table: tables, Exists: func(name string) bool { return b.topics.GetString(name) != nil },
 	}); err != nil {
 		return err
 	}
@@ -227,7 +227,8 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		return err
 	}
 	b.timer, err = timer.New(timer.Options{
-		Enabled: c.TimerWheelEnable, PrecisionMs: c.TimerPrecisionMs, Store: o.Store, Wire: o.Wire, Log: b.store, FS: b.store.FS(),
+		Enabled: c.TimerWheelEnable, PrecisionMs: c.TimerPrecisionMs, MaxDelayMs: c.TimerMaxDelaySec * 1000,
+		Store: o.Store, Wire: o.Wire, Log: b.store, FS: b.store.FS(),
 		Appender: b.appender, Park: b.park, Topics: b.topics, Logger: o.Log.WithField("part", "timer"), Metrics: o.Metrics,
 		Health: o.Health, Differences: o.Differences, Stall: b.timerStall(), InOrder: b.virtual != nil, First: b.settleLevels,
 	})

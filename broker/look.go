@@ -2,7 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/offset"
@@ -91,47 +90,6 @@ func (b *Broker) GroupTopics(group string) []string {
 // KnowsGroup tells whether a group exists or has clients.
 func (b *Broker) KnowsGroup(group string) bool {
 	return b.groups.Get(group) != nil || b.clients.Group([]byte(group)) != nil
-}
-
-// Pending is a message that waits for its time.
-type Pending struct {
-	Due             int64 // ms of the clock that decides
-	Level           int64 // delay level; 0: it waits for an instant of its own
-	Wall            bool  // the wall's clock decides, not message time
-	QueueOffset     int64 // of its level's queue
-	CommitLogOffset int64 // bytes
-}
-
-// EachPending shows the delayed messages that wait for their time, in due order, as they will
-// be in their topics, until visit returns an error. One that is delivered meanwhile may be shown.
-func (b *Broker) EachPending(visit func(p Pending, rec *message.Record) error) error {
-	nextLevel, stopLevels := iter.Pull(b.schedule.Pending())
-	defer stopLevels()
-	nextTimer, stopTimers := iter.Pull(b.timer.Pending())
-	defer stopTimers()
-	l, levels := nextLevel()
-	t, timers := nextTimer()
-	for levels || timers {
-		var p Pending
-		var rec message.Record
-		var err error
-		if levels && (!timers || l.Due <= t.Due) {
-			p = Pending{Due: l.Due, Level: l.Level, QueueOffset: l.QueueOffset, CommitLogOffset: l.CommitLogOffset}
-			rec, err = b.schedule.Read(l)
-			l, levels = nextLevel()
-		} else {
-			p = Pending{Due: t.Due, Wall: t.Wall, CommitLogOffset: t.CommitLogOffset}
-			rec, err = b.timer.Read(t)
-			t, timers = nextTimer()
-		}
-		if err != nil {
-			return fmt.Errorf("broker: %w", err)
-		}
-		if err := visit(p, &rec); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Remember notes how far clients have pulled.

@@ -45,7 +45,11 @@ func (l *lab) delivered(topic string) string {
 func (l *lab) pending() string {
 	l.t.Helper()
 	var got []string
-	if err := l.broker.EachPending(func(p broker.Pending, rec *message.Record) error {
+	if err := l.broker.EachPending(0, func(p broker.Pending) error {
+		rec, err := p.Read()
+		if err != nil {
+			return err
+		}
 		got = append(got, fmt.Sprintf("%s/%s level %d +%d", rec.Topic, rec.Body, p.Level, p.Due-startMs))
 		return nil
 	}); err != nil {

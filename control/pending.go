@@ -1,7 +1,13 @@
 package control
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/message"
@@ -10,19 +16,132 @@ import (
 // Pending are the messages that wait for their time, in due order. Their places are those in
 // which they wait.
 func (c *Control) Pending(ctx context.Context) ([]Pending, error) {
-	b, err := c.live()
-	if err != nil {
-		return nil, err
-	}
 	list := []Pending{}
-	err = b.EachPending(func(p broker.Pending, rec *message.Record) error {
+	err := c.eachPending(ctx, &PendingFilter{}, func(p *broker.Pending, rec *message.Record) error {
 		list = append(list, pendingOf(p, rec))
-		return ctx.Err()
+		return nil
+	}, true)
+	return list, err
+}
+
+// ListPending is one page of the pending messages that a filter selects, in due order.
+func (c *Control) ListPending(ctx context.Context, f PendingFilter) (PendingPage, error) {
+	page := PendingPage{Pending: []Pending{}}
+	if f.Limit < 0 {
+		return page, fmt.Errorf("%w: limit %d", ErrInvalid, f.Limit)
+	}
+	last := ""
+	err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
+		page.Total++
+		if len(page.Pending) == f.Limit {
+			page.Next = last
+			return nil
+		}
+		if rec == nil {
+			read, err := p.Read()
+			if err != nil {
+				return err
+			}
+			rec = &read
+		}
+		page.Pending = append(page.Pending, pendingOf(p, rec))
+		last = placeOf(p).String()
+		return nil
+	}, false)
+	return page, err
+}
+
+// maxSteps bounds how many steps of time CountPending counts apart.
+const maxSteps = 100_000
+
+// CountPending counts the pending messages that a filter selects: by topic, or with a step by the
+// time they are due.
+func (c *Control) CountPending(ctx context.Context, f PendingFilter, step time.Duration) ([]PendingCount, error) {
+	if step < 0 || step > 0 && step < time.Millisecond {
+		return nil, fmt.Errorf("%w: steps of %v", ErrInvalid, step)
+	}
+	counts := make(map[PendingCount]int64)
+	err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
+		key := PendingCount{}
+		if step == 0 {
+			key.Topic = rec.Topic
+		} else {
+			key.FromMs = p.Due - p.Due%step.Milliseconds()
+		}
+		if counts[key]++; len(counts) > maxSteps {
+			return fmt.Errorf("%w: more than %d steps of %v: take longer ones", ErrInvalid, maxSteps, step)
+		}
+		return nil
+	}, step == 0)
+	list := make([]PendingCount, 0, len(counts))
+	for key, n := range counts {
+		key.Messages = n
+		list = append(list, key)
+	}
+	slices.SortFunc(list, func(a, b PendingCount) int {
+		return cmp.Or(cmp.Compare(a.FromMs, b.FromMs), cmp.Compare(a.Topic, b.Topic))
 	})
 	return list, err
 }
 
-func pendingOf(p broker.Pending, rec *message.Record) Pending {
+// errEnough ends a look at what pends.
+var errEnough = errors.New("enough")
+
+// eachPending visits what a filter selects. Records are read when the filter or the caller wants
+// that, else nil.
+func (c *Control) eachPending(ctx context.Context, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) error {
+	b, err := c.live()
+	if err != nil {
+		return err
+	}
+	after, err := parsePlace(f.After)
+	if err != nil {
+		return err
+	}
+	err = b.EachPending(max(f.FromMs, after.due), func(p broker.Pending) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if f.ToMs > 0 && p.Due >= f.ToMs {
+			return errEnough
+		}
+		if placeOf(&p).compare(after) <= 0 {
+			return nil
+		}
+		if !read && f.Topic == "" && f.Key == "" {
+			return visit(&p, nil)
+		}
+		rec, err := p.Read()
+		if err != nil {
+			return err
+		}
+		if f.selects(&rec) {
+			return visit(&p, &rec)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// selects tells whether a message has the topic and the key.
+func (f *PendingFilter) selects(rec *message.Record) bool {
+	if f.Topic != "" && f.Topic != rec.Topic {
+		return false
+	}
+	if f.Key == "" {
+		return true
+	}
+	if id, _ := message.PropertyGet(rec.Properties, message.PropertyUniqKey); string(id) == f.Key {
+		return true
+	}
+	keys, _ := message.PropertyGet(rec.Properties, message.PropertyKeys)
+	return slices.Contains(strings.Fields(string(keys)), f.Key)
+}
+
+func pendingOf(p *broker.Pending, rec *message.Record) Pending {
 	service := "schedule"
 	if p.Level == 0 {
 		service = "timer"
@@ -33,6 +152,6 @@ func pendingOf(p broker.Pending, rec *message.Record) Pending {
 			StoreHost: rec.StoreHost, BornTimestamp: rec.BornTimestamp, StoreTimestamp: rec.StoreTimestamp,
 			ReconsumeTimes: rec.ReconsumeTimes, Body: rec.Body, Properties: rec.Properties,
 		}),
-		DueMs: p.Due, Level: int(p.Level), Service: service,
+		ID: p.ID, DueMs: p.Due, Level: int(p.Level), Service: service,
 	}
 }

@@ -16,6 +16,8 @@ var (
 	// ErrRefused is wrapped for what the broker would do at another time, but not now: its disk is
 	// full, it is busy.
 	ErrRefused = errors.New("refused")
+	// ErrTooLate is wrapped for a pending message that is delivered, or on its way.
+	ErrTooLate = errors.New("too late")
 	// ErrInvalid is wrapped for a rule or a request that makes no sense.
 	ErrInvalid = errors.New("invalid")
 )
@@ -77,9 +79,44 @@ type Message struct {
 // Pending is a message that waits for its time.
 type Pending struct {
 	Message        // as it will be in its topic, but for its place
+	ID      string `json:"id"`              // as long as it pends; another instant gives it another one
 	DueMs   int64  `json:"dueMs"`           // ms since the Unix epoch
 	Level   int    `json:"level,omitempty"` // delay level, 0 for a timer
-	Service string `json:"service"`         // schedule
+	Service string `json:"service"`         // schedule or timer
+}
+
+// PendingFilter selects pending messages: all parts that are set must hold.
+type PendingFilter struct {
+	Topic string `json:"topic,omitempty"` // they will be in
+	Key   string `json:"key,omitempty"`   // one of their keys, or the client's message ID
+	// FromMs and ToMs bound the due instants, ms since the Unix epoch: from, and before; 0: none.
+	FromMs int64 `json:"fromMs,omitempty"`
+	ToMs   int64 `json:"toMs,omitempty"`
+	// After is Next of the page before, "" for the first one.
+	After string `json:"after,omitempty"`
+	Limit int    `json:"limit,omitempty"` // messages of a page
+}
+
+// PendingPage are the first pending messages of those that a filter selects.
+type PendingPage struct {
+	Total   int64     `json:"total"` // selected, those behind the page too
+	Pending []Pending `json:"pending"`
+	Next    string    `json:"next,omitempty"` // for After; "": there are no more
+}
+
+// PendingCount is how many pending messages are for one topic, or due within one step of time.
+type PendingCount struct {
+	Topic    string `json:"topic,omitempty"`
+	FromMs   int64  `json:"fromMs,omitempty"` // the step begins with this instant, ms since the Unix epoch
+	Messages int64  `json:"messages"`
+}
+
+// Parked is a message that its target refused for good.
+type Parked struct {
+	Message        // as it is parked, with the topic and queue that it was for
+	ID      string `json:"id"`
+	Service string `json:"service"` // that wanted to deliver it: schedule or timer
+	Reason  string `json:"reason"`  // in the target's words
 }
 
 // Produce is a message to store as if a client had sent it.

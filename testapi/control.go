@@ -19,7 +19,14 @@ type Control interface {
 
 	CreateTopic(ctx context.Context, name string, queues int) error
 	CreateGroup(ctx context.Context, name string, maxRetry int) error
-	Pending(ctx context.Context) ([]control.Pending, error)
+	ListPending(ctx context.Context, f control.PendingFilter) (control.PendingPage, error)
+	CountPending(ctx context.Context, f control.PendingFilter, step time.Duration) ([]control.PendingCount, error)
+	CancelPending(ctx context.Context, id string) error
+	FireNow(ctx context.Context, id string) error
+	Reschedule(ctx context.Context, id string, at time.Time) (string, error)
+	Parked(ctx context.Context, limit int) (list []control.Parked, total int64, err error)
+	Redrive(ctx context.Context, id string) error
+	DropParked(ctx context.Context, id string) error
 	Messages(topic string) ([]control.Message, error)
 	Topics() []string
 	Groups() []string

@@ -17,10 +17,6 @@ func (a *API) messageRoutes() []route {
 	const groups = Prefix + "groups"
 	return []route{
 		{
-			method: http.MethodGet, path: Prefix + "pending", about: "messages that wait for their time, in due order",
-			params: []string{"topic", "limit"}, serve: a.pending,
-		},
-		{
 			method: http.MethodGet, path: Prefix + "messages", about: "messages of a topic",
 			example: Prefix + "messages?topic=orders", params: []string{"topic", "limit"}, serve: a.messages,
 		},
@@ -45,34 +41,10 @@ func (a *API) messageRoutes() []route {
 	}
 }
 
-// messageList and pendingList are the first so many of all.
+// messageList are the first so many of all.
 type messageList struct {
 	Total    int               `json:"total"`
 	Messages []control.Message `json:"messages"`
-}
-
-type pendingList struct {
-	Total   int               `json:"total"`
-	Pending []control.Pending `json:"pending"`
-}
-
-func (a *API) pending(r *request) (any, error) {
-	limit, err := r.limit()
-	if err != nil {
-		return nil, err
-	}
-	all, err := a.control.Pending(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	wanted := make([]control.Pending, 0, len(all))
-	for _, p := range all {
-		if topic := r.query.Get("topic"); topic == "" || topic == p.Topic {
-			p.Body = present(p.Body)
-			wanted = append(wanted, p)
-		}
-	}
-	return pendingList{len(wanted), wanted[:min(limit, len(wanted))]}, nil
 }
 
 func (a *API) messages(r *request) (any, error) {

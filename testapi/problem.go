@@ -53,6 +53,7 @@ var answers = []struct {
 	{control.ErrNotFound, http.StatusNotFound, "not-found"},
 	{control.ErrRealClock, http.StatusConflict, "real-clock"},
 	{control.ErrNothingPending, http.StatusConflict, "nothing-pending"},
+	{control.ErrTooLate, http.StatusConflict, "too-late"},
 	{control.ErrRefused, http.StatusConflict, "refused"},
 	{control.ErrLimit, http.StatusConflict, "limit"},
 	{control.ErrBusy, http.StatusRequestTimeout, "busy"},

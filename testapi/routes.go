@@ -17,7 +17,7 @@ type route struct {
 func (a *API) table() []route {
 	var all []route
 	for _, part := range [][]route{
-		a.selfRoutes(), a.clockRoutes(), a.messageRoutes(), a.createRoutes(), a.faultRoutes(), a.evidenceRoutes(), a.lifeRoutes(),
+		a.selfRoutes(), a.clockRoutes(), a.messageRoutes(), a.pendingRoutes(), a.createRoutes(), a.faultRoutes(), a.evidenceRoutes(), a.lifeRoutes(),
 	} {
 		all = append(all, part...)
 	}

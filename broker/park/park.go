@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
@@ -44,17 +46,25 @@ type Options struct {
 	Differences *difference.Set
 	// Pending is the number of messages in the parked topic's queue.
 	Pending func() int64
+	Records Records                     // nil: parked messages are not looked at again
+	Table   persist.Dir                 // keeps which of them are done with; may be nil
+	Exists  func(topicName string) bool // whether a topic exists; nil: all do
 }
 
 // Service parks messages.
 type Service struct {
 	opts   Options
 	parked atomic.Int64 // since the start
+
+	handling sync.Mutex // makes operators take turns
+	mu       sync.Mutex // guards handled
+	handled  handled
 }
 
 // New returns a Service and registers its metric and health check.
 func New(opts Options) (*Service, error) {
 	s := &Service{opts: opts}
+	s.load(opts.Table)
 	if err := s.register(); err != nil {
 		return nil, err
 	}
@@ -74,7 +84,7 @@ func (s *Service) register() error {
 		}, func() float64 { return float64(s.parked.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "rocketmq_parked_messages", Help: "Messages in the topic of parked messages, from earlier runs too.",
-		}, func() float64 { return float64(s.opts.Pending()) }),
+		}, func() float64 { return float64(s.Count()) }),
 	} {
 		if err := s.opts.Metrics.Register(c); err != nil {
 			return fmt.Errorf("park: %w", err)
@@ -84,7 +94,7 @@ func (s *Service) register() error {
 }
 
 func (s *Service) check() health.Result {
-	if n := s.opts.Pending(); n > 0 {
+	if n := s.Count(); n > 0 {
 		return health.Result{State: health.Degraded,
 			Reason: fmt.Sprintf("%d messages are parked in %s: their target refused them", n, message.TopicParked)}
 	}
@@ -119,6 +129,9 @@ func illegal(err error) bool {
 	return errors.As(err, &refusal) && refusal.Code == remoting.MessageIllegal
 }
 
+// noteBody is the body of a note.
+const noteBody = "the message is too large to be copied; it is in the log at the offset of its source identity"
+
 // leaveNote makes parked a note about rec, which stays in the log where the note's source
 // identity says, so that it does not hold up what is due behind it.
 func (s *Service) leaveNote(parked, rec *message.Record, service, reason string) {
@@ -130,7 +143,7 @@ func (s *Service) leaveNote(parked, rec *message.Record, service, reason string)
 		note.Properties = message.PropertyAppend(note.Properties, message.PropertyUniqKey, key)
 	}
 	parked.SysFlag, parked.Properties = 0, s.properties(&note, service, reason)
-	parked.Body = []byte("the message is too large to be copied; it is in the log at the offset of its source identity")
+	parked.Body = []byte(noteBody)
 }
 
 func (s *Service) properties(rec *message.Record, service, reason string) []byte {

@@ -151,7 +151,11 @@ func TestService_Change_TooLate(t *testing.T) {
 // made, of the last; of a cancelled one none.
 func TestService_Change_Crash(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(crashes) {
+	histories := crashes
+	if raced {
+		histories = 4
+	}
+	for seed := range uint64(histories) {
 		for _, power := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d, power cut %v", seed, power), func(t *testing.T) {
 				t.Parallel()

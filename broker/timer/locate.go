@@ -113,13 +113,12 @@ func (s *Service) locateStored(f *located, id ID) error {
 
 // takeFar puts the message, and what may remove it, into its second.
 func (s *Service) takeFar(l *line, sec *second, id ID) error {
-	const day = 86_400
 	return l.t.Each(id.Second, func(number int64, item wheel.Item) bool {
 		if number == id.Second && (item.Flags != 0 || item.LogOffset == id.CommitLogOffset) {
 			item.Record = slices.Clone(item.Record)
 			s.take(sec, &item)
 		}
-		return number/day <= id.Second/day
+		return number/daySeconds <= id.Second/daySeconds
 	})
 }
 

@@ -64,14 +64,18 @@ func (s *Service) Due() (next, messages int64) {
 // as they arrived. Nothing is held meanwhile: what is delivered while the caller goes on may be in
 // the list. Memory is taken for a second, and for what lies beyond two hours a few thousand messages
 // at a time.
-func (s *Service) Pending() iter.Seq[Pending] {
+func (s *Service) Pending() iter.Seq[Pending] { return s.PendingFrom(0) }
+
+// PendingFrom lists like Pending those that are due at an instant, ms, or later.
+func (s *Service) PendingFrom(fromMs int64) iter.Seq[Pending] {
 	return func(yield func(Pending) bool) {
 		if s.opts.Enabled {
 			s.mu.Lock()
 			s.catchUp(s.opts.Store.NowMillis(), nil)
 			s.mu.Unlock()
 		}
-		a, b := cursor{s: s, l: s.lines[0]}, cursor{s: s, l: s.lines[1]}
+		from := slotOf(fromMs)
+		a, b := cursor{s: s, l: s.lines[0], from: from}, cursor{s: s, l: s.lines[1], from: from}
 		for {
 			p, q := a.peek(), b.peek()
 			first := &a
@@ -82,7 +86,7 @@ func (s *Service) Pending() iter.Seq[Pending] {
 				return
 			}
 			first.page = first.page[1:]
-			if !yield(*p) {
+			if p.Due >= fromMs && !yield(*p) {
 				return
 			}
 		}

@@ -8,8 +8,13 @@ import (
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
-// farPage is how many messages a cursor keeps of what is not sorted.
-const farPage = 2048
+const (
+	// farPage is how many messages a cursor keeps of what is not sorted, at most: each page is a look
+	// through a day's files or more.
+	farPage = 1 << 15
+	// farPageBytes bounds the records that are kept meanwhile; there are fewer then.
+	farPageBytes = 16 << 20
+)
 
 // fillFar takes the first messages of what is not sorted that come after those looked at.
 func (c *cursor) fillFar() {
@@ -26,6 +31,8 @@ func (c *cursor) fillFar() {
 type farMessages struct {
 	limit   int
 	list    []Pending
+	bytes   int   // of the records in list
+	end     int64 // second of the last one that was kept when there were enough; 0: there are not
 	cancels map[farKey]struct{}
 	refs    map[int64]int64 // the seconds of messages that are removed one by one, by their log offsets
 }
@@ -60,12 +67,9 @@ func (s *Service) farFrom(l *line, after Pending, limit int) *farMessages {
 		p := Pending{Due: item.Due, Wall: l.wall, CommitLogOffset: item.LogOffset, Size: item.Size, second: number}
 		if item.Flags == 0 && compareDue(p, after) > 0 && !s.known.has(item.LogOffset) {
 			p.record = slices.Clone(item.Record)
-			f.list = append(f.list, p)
-			if len(f.list) >= 2*limit {
-				f.trim()
-			}
+			f.add(p)
 		}
-		return true
+		return f.end == 0 || number/daySeconds <= f.end/daySeconds
 	})
 	if err != nil {
 		s.opts.Logger.WithError(err).WithField("line", l.name).Error("far timers cannot all be looked at")
@@ -83,15 +87,33 @@ func (s *Service) addFarCancel(f *farMessages, number int64, item *wheel.Item) {
 	})
 }
 
+// daySeconds is how long the days are that Each visits one after another, seconds.
+const daySeconds = 86_400
+
+func (f *farMessages) add(p Pending) {
+	f.list = append(f.list, p)
+	f.bytes += len(p.record)
+	if f.bytes > farPageBytes {
+		f.limit = min(f.limit, max(1, len(f.list)/2))
+	}
+	if len(f.list) >= 2*f.limit {
+		f.trim()
+	}
+}
+
 // trim keeps the first messages, and the cancels that may be theirs.
 func (f *farMessages) trim() {
 	slices.SortFunc(f.list, compareDue)
 	if len(f.list) <= f.limit {
 		return
 	}
+	for i := range f.list[f.limit:] {
+		f.bytes -= len(f.list[f.limit+i].record)
+	}
 	clear(f.list[f.limit:])
 	f.list = f.list[:f.limit]
 	end := f.list[f.limit-1].second
+	f.end = end
 	for k := range f.cancels {
 		if k.second > end {
 			delete(f.cancels, k)

@@ -1,0 +1,243 @@
+package park
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+
+	"github.com/sirupsen/logrus"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Errors of what an operator asks for.
+var (
+	// ErrNotParked: there is no such message, or it was driven again or dropped.
+	ErrNotParked = errors.New("park: no such message is parked")
+	// ErrNote: the message itself was too large to be parked.
+	ErrNote = errors.New("park: only a note about the message is parked: raise maxMessageSize and send it again")
+	// ErrRefused: its target still refuses it.
+	ErrRefused = errors.New("park: the target refuses the message")
+)
+
+// Records is what of the store holds the parked messages.
+type Records interface {
+	Queue(topic []byte, queueID int32) *store.ConsumeQueue
+	Record(commitLogOffset int64, size int32) (store.Slice, error)
+}
+
+// Parked is a message that its target refused for good.
+type Parked struct {
+	QueueOffset int64 // in the parked topic; it names the message
+	Topic       string
+	QueueID     int32
+	Service     string // that wanted to deliver it: schedule or timer
+	Reason      string
+}
+
+// tableFile has which parked messages are done with.
+const tableFile = "wheelmqParked.json"
+
+// handled are the parked messages that were driven again or dropped: the log keeps them for as long
+// as it keeps anything.
+type handled struct {
+	// Offsets of them in the parked topic's queue, ascending.
+	Offsets []int64 `json:"handled"`
+}
+
+func (h *handled) has(offset int64) bool {
+	_, found := slices.BinarySearch(h.Offsets, offset)
+	return found
+}
+
+func (h *handled) add(offset, lowest int64) {
+	if i, found := slices.BinarySearch(h.Offsets, offset); !found {
+		h.Offsets = slices.Insert(h.Offsets, i, offset)
+	}
+	h.Offsets = slices.DeleteFunc(h.Offsets, func(o int64) bool { return o < lowest })
+}
+
+// load reads the table. Without one everything counts as parked.
+func (s *Service) load(dir persist.Dir) {
+	if dir == nil {
+		return
+	}
+	if err := dir.Load(tableFile, &s.handled); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.opts.Log.WithError(err).Error("which parked messages were driven again or dropped is not known any more")
+	}
+	slices.Sort(s.handled.Offsets)
+}
+
+// Count is how many messages are parked and not done with.
+func (s *Service) Count() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.opts.Pending()
+	if q := s.queue(); q != nil {
+		for _, offset := range s.handled.Offsets {
+			if offset >= q.Min() && offset < q.Max() {
+				n--
+			}
+		}
+	}
+	return max(0, n)
+}
+
+func (s *Service) queue() *store.ConsumeQueue {
+	if s.opts.Records == nil {
+		return nil
+	}
+	return s.opts.Records.Queue([]byte(message.TopicParked), 0)
+}
+
+// Each shows the parked messages from an offset on, as they were parked, until visit returns an
+// error. What visit is given is valid until it returns.
+func (s *Service) Each(from int64, visit func(p Parked, v *message.View) error) error {
+	q := s.queue()
+	if q == nil {
+		return nil
+	}
+	for at := max(from, q.Min()); at < q.Max(); at++ {
+		s.mu.Lock()
+		done := s.handled.has(at)
+		s.mu.Unlock()
+		if done {
+			continue
+		}
+		if err := s.read(q, at, visit); err != nil && !errors.Is(err, ErrNotParked) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) read(q *store.ConsumeQueue, at int64, visit func(p Parked, v *message.View) error) error {
+	u, ok := q.Unit(at)
+	if !ok {
+		return ErrNotParked
+	}
+	slice, err := s.opts.Records.Record(u.CommitLogOffset, u.Size)
+	if err != nil {
+		return fmt.Errorf("park: parked message %d: %w", at, err)
+	}
+	defer slice.Release()
+	v, err := message.Parse(slice.Bytes)
+	if err != nil {
+		return fmt.Errorf("park: parked message %d: %w", at, err)
+	}
+	return visit(parkedOf(&v, at), &v)
+}
+
+func parkedOf(v *message.View, at int64) Parked {
+	text := func(name string) string {
+		value, _ := message.PropertyGet(v.Properties, name)
+		return string(value)
+	}
+	p := Parked{QueueOffset: at, Topic: text(PropertyTopic), Service: text(PropertyService), Reason: text(PropertyReason)}
+	if p.Topic == "" {
+		// There was no room for the note about it, only for its own properties.
+		p.Topic = text(message.PropertyRealTopic)
+		p.QueueID = number(text(message.PropertyRealQueueID))
+		return p
+	}
+	p.QueueID = number(text(PropertyQueueID))
+	return p
+}
+
+func number(text string) int32 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+// Drop forgets a parked message for good.
+func (s *Service) Drop(offset int64) error {
+	return s.handle(offset, "dropped", func(Parked, *message.View) error { return nil })
+}
+
+// Redrive stores a parked message in its target and forgets it; it stays parked when the target
+// refuses it again. A crash between the two leaves it in both.
+func (s *Service) Redrive(ctx context.Context, offset int64) error {
+	return s.handle(offset, "driven again", func(p Parked, v *message.View) error { return s.deliver(ctx, p, v) })
+}
+
+// handle does something with a parked message and then notes that it is done with.
+func (s *Service) handle(offset int64, what string, do func(p Parked, v *message.View) error) error {
+	s.handling.Lock()
+	defer s.handling.Unlock()
+	q := s.queue()
+	s.mu.Lock()
+	done := s.handled.has(offset)
+	s.mu.Unlock()
+	if q == nil || done {
+		return ErrNotParked
+	}
+	var parked Parked
+	if err := s.read(q, offset, func(p Parked, v *message.View) error {
+		parked = p
+		return do(p, v)
+	}); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.handled.add(offset, q.Min())
+	table := handled{slices.Clone(s.handled.Offsets)}
+	s.mu.Unlock()
+	s.opts.Log.WithFields(logrus.Fields{"topic": parked.Topic, "queueId": parked.QueueID, "offset": offset}).Info("a parked message is " + what)
+	if s.opts.Table == nil {
+		return nil
+	}
+	if err := s.opts.Table.Save(tableFile, &table); err != nil {
+		return fmt.Errorf("park: the message is %s, but after a restart it is parked again: %w", what, err)
+	}
+	return nil
+}
+
+// deliver stores a parked message in its target and waits until that is durable.
+func (s *Service) deliver(ctx context.Context, p Parked, v *message.View) error {
+	if string(v.Body) == noteBody {
+		return ErrNote
+	}
+	if s.opts.Exists != nil && !s.opts.Exists(p.Topic) {
+		return fmt.Errorf("%w: topic %q does not exist", ErrRefused, p.Topic)
+	}
+	rec := message.Record{
+		Topic: p.Topic, QueueID: p.QueueID, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
+		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: slices.Clone(v.Body),
+		Properties: message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
+			switch string(name) {
+			case PropertyReason, PropertyService, PropertyTopic, PropertyQueueID:
+				return true
+			}
+			return false
+		}),
+	}
+	done := make(stored, 1)
+	_, pending, err := s.opts.Appender.Put(&rec, appender.FromScheduler, done)
+	if pending {
+		select {
+		case res := <-done:
+			err = appender.Refusal(res)
+		case <-ctx.Done():
+			return fmt.Errorf("park: whether the message is durable is not known: %w", ctx.Err())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return nil
+}
+
+// stored is told of a put.
+type stored chan store.PutResult
+
+// PutDone implements store.Completion.
+func (d stored) PutDone(res store.PutResult) { d <- res }
