@@ -103,6 +103,9 @@ func (s *Service) takeOne(u *store.Unit, now int64) (err error) {
 	if err != nil {
 		return s.lost(u.CommitLogOffset, err)
 	}
+	if s.queueOffset < s.rebuildTo && s.handover.delivered(v.Properties) {
+		return nil
+	}
 	p, reason := readPending(&v, s.opts.PrecisionMs)
 	if reason != "" {
 		return s.poison(&v, u.CommitLogOffset, reason)

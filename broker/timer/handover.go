@@ -23,6 +23,19 @@ type handover struct {
 	// pending is what the real broker left, until all of it is taken in; nil: nothing is to be.
 	pending *rocketmq.Pending
 	taken   int64 // of its records
+	// readMs is the first slot, ms, of the real broker's wheel that it had not read when it left the
+	// store; 0: it never was here.
+	readMs int64
+}
+
+// delivered tells whether a record of the timer queue is one that the real broker accepted and
+// delivered.
+func (h *handover) delivered(props []byte) bool {
+	if _, own := message.DueOf(props); own || h.readMs == 0 {
+		return false
+	}
+	out, ok := message.TimerOutOf(props)
+	return ok && out < h.readMs
 }
 
 // takeOver finds out who has what pends. When it is the real broker, this service's own files are of
@@ -31,6 +44,13 @@ func (s *Service) takeOver(c *checkpoint) (own *checkpoint, err error) {
 	h := &s.handover
 	if h.blocked, err = rocketmq.Blocked(s.opts.FS); err != nil {
 		return nil, fmt.Errorf("timer: %w", err)
+	}
+	left, ok, err := rocketmq.ReadCheckpoint(s.opts.FS)
+	if err != nil {
+		return nil, fmt.Errorf("timer: %w", err)
+	}
+	if ok && !left.Ours() {
+		h.readMs = left.ReadMs
 	}
 	if h.blocked || !s.opts.Enabled || c != nil && c.pending() {
 		return c, nil

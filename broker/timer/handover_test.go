@@ -178,6 +178,37 @@ func TestService_ThereAndBack(t *testing.T) {
 	l.wantBlocked(false)
 }
 
+// TestService_LosesTheCheckpointOfATakeOver reads the timer queue again, but for what the real broker
+// has delivered.
+func TestService_LosesTheCheckpointOfATakeOver(t *testing.T) {
+	t.Parallel()
+	l := newLabIn(t)
+	r := &real{l: l}
+	s := r.open()
+	for i := range int64(5) {
+		out := startMs + (i-3)*1000
+		r.enqueue(s, r.put(s, out, fmt.Sprint(i), at(out+500)), out)
+	}
+	r.leave(startMs, 5)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.open()
+	l.clock.Set(startMs + 600)
+	l.settle()
+	l.close()
+	if err := l.disk.Remove("timer/checkpoint"); err != nil {
+		t.Fatal(err)
+	}
+	l.open()
+	l.clock.Set(startMs + 3000)
+	l.settle()
+	if got, want := l.bodies("T"), "3+600 4+3000 "; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	l.close()
+}
+
 // TestService_WithoutTimersNobodyIsKeptOut leaves alone what the real broker needs.
 func TestService_WithoutTimersNobodyIsKeptOut(t *testing.T) {
 	t.Parallel()

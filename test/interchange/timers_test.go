@@ -205,9 +205,16 @@ func TestTimers_ToTheRealBroker(t *testing.T) {
 	from := ordersEnds(t, w.c)
 	want := w.sendTimers(t, manyTimers, time.Now().Add(100*time.Second), 30*time.Second)
 	ours.Stop()
-	printed := peer.Refuses(t, peer.Real, dir, brokerConf(t, ours.StoreDir))
-	if !logged(t, dir, "Timer wheel length") {
-		t.Errorf("the real broker ended with\n%s", printed)
+	for _, snapshots := range []string{"false", "true"} {
+		conf := brokerConf(t, ours.StoreDir)
+		conf["timerWheelSnapshotFlush"] = snapshots
+		printed := peer.Refuses(t, peer.Real, dir, conf)
+		if !logged(t, dir, "Timer wheel length") {
+			t.Errorf("the real broker ended with\n%s", printed)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "logs")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	wantSound(t, ours.StoreDir)
 	copied := peer.HomeDir(t)
