@@ -20,10 +20,17 @@ func (s *Service) open() error {
 	if err != nil {
 		return err
 	}
+	if c == nil {
+		if err := s.forgetCheckpoint(); err != nil {
+			return err
+		}
+	}
 	err = s.openLines(c)
 	if errors.Is(err, wheel.ErrDamaged) && c != nil {
 		s.opts.Logger.WithError(err).Error("the timers' files are not those of their checkpoint: they are made again from the log")
-		c, err = nil, s.openLines(nil)
+		if err = s.forgetCheckpoint(); err == nil {
+			c, err = nil, s.openLines(nil)
+		}
 	}
 	if err != nil {
 		return err
@@ -51,6 +58,21 @@ func (s *Service) open() error {
 	}
 	s.recognise(copiesFrom, reached)
 	s.noteOldest()
+	return nil
+}
+
+// forgetCheckpoint removes a checkpoint that is not gone on from, durably: the files that it names
+// change from here on.
+func (s *Service) forgetCheckpoint() error {
+	if _, err := s.opts.FS.ReadFile(checkpointFile); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := s.opts.FS.Remove(checkpointFile); err != nil {
+		return fmt.Errorf("timer: %w", err)
+	}
+	if err := s.opts.FS.SyncDir(dir); err != nil {
+		return fmt.Errorf("timer: %w", err)
+	}
 	return nil
 }
 
