@@ -1,6 +1,8 @@
 package timer
 
 import (
+	"context"
+
 	"github.com/sirupsen/logrus"
 
 	wheel "github.com/wheelmq/wheelmq/store/timer"
@@ -92,6 +94,8 @@ func (s *Service) runJob(j job) (err error) {
 			err = faultOf(p)
 		}
 	}()
+	// A close does not wait for an hour of many messages to be sorted.
+	defer context.AfterFunc(s.ctx, j.job.Stop)()
 	return j.job.Run()
 }
 

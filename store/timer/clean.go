@@ -52,6 +52,9 @@ func (j *cleanJob) Run() error {
 	return nil
 }
 
+// Stop implements Job: it takes not long.
+func (j *cleanJob) Stop() {}
+
 // removeDone deletes what later extents have taken the place of: what was made of something goes
 // after it, and of a run first the index. Each step is durable before the next, so that no power
 // cut leaves a run without its records, or brings records back that a run had.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -283,5 +284,37 @@ func TestFar_TheEndOfTheLogCuts(t *testing.T) {
 		if s := last.tl.Stats(); s.Damaged != 0 || s.Pending() != 0 {
 			t.Errorf("sorted %v: %+v", sorted, s)
 		}
+	}
+}
+
+// TestFar_AJobThatIsStoppedLeavesNothingAndComesAgain stops every job once.
+func TestFar_AJobThatIsStoppedLeavesNothingAndComesAgain(t *testing.T) {
+	t.Parallel()
+	disk := region.NewMemory()
+	d, _ := filled(t, disk)
+	d.now += 3600
+	before, err := disk.List(farDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := d.tl.Prepare(d.now * 1000)
+	if len(jobs) != 1 {
+		t.Fatalf("%d jobs", len(jobs))
+	}
+	jobs[0].Stop()
+	if err := jobs[0].Run(); err == nil {
+		t.Fatal("a stopped job went on")
+	}
+	if err := d.tl.Finish(jobs[0]); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := disk.List(farDir); err != nil || !slices.Equal(before, after) {
+		t.Errorf("%v became %v, %v", before, after, err)
+	}
+	if err := d.deliver(d.now + 100*86_400); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.complete(nil); err != nil {
+		t.Fatal(err)
 	}
 }

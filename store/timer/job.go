@@ -52,7 +52,7 @@ func (j *sortJob) undo() error {
 	return removeMade(j.out.fs, path.Dir(j.out.name), []removal{made})
 }
 
-// Stop has a Run that is under way return soon, with an error.
+// Stop implements Job.
 func (j *sortJob) Stop() { j.stop.Store(true) }
 
 func (j *sortJob) run() error {
