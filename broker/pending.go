@@ -81,15 +81,6 @@ func (b *Broker) pendingTimer(t timer.Pending) Pending {
 	}
 }
 
-// PendingByTopic counts the timer messages by the topic they are for, without a look at any.
-func (b *Broker) PendingByTopic() map[string]int64 {
-	counts := make(map[string]int64)
-	for name, p := range b.timer.PendingOf() {
-		counts[name] = p.Messages
-	}
-	return counts
-}
-
 // CancelPending removes a pending message. The errors are timer's, or ErrLevel.
 func (b *Broker) CancelPending(ctx context.Context, id string) error {
 	t, err := timerID(id)
