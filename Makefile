@@ -7,7 +7,7 @@ BIN := $(CURDIR)/bin/wheelmq
 RACE_BIN := $(CURDIR)/bin/wheelmq-race
 # Its version is pinned apart from what the server itself requires.
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
-FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./broker/schedule
+FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer
 FUZZTIME := 5m
 SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash
 # What only this server has: the test broker.
