@@ -34,3 +34,7 @@ func (s *Store) AheadStep() error {
 
 // CleanStep is one look for expired files.
 func (s *Store) CleanStep() { s.deleteExpired() }
+
+// DiscardOldest lets go of the oldest log file as retention does when it deletes it, while a
+// flush that has begun still means to sync it.
+func (s *Store) DiscardOldest() { (*s.log.files.Load())[0].discard() }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,8 @@ func newFile(fs region.FS, b *budget, name string, start, size int64) *file {
 	return f
 }
 
+var errDeleted = errors.New("the file is deleted")
+
 // hold keeps the file mapped until drop. It fails when the file is gone or cannot be mapped.
 func (f *file) hold() error {
 	for {
@@ -60,7 +63,7 @@ func (f *file) mapIn() (mapped bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.gone {
-		return false, fmt.Errorf("store: %s is deleted", f.name)
+		return false, fmt.Errorf("store: %s: %w", f.name, errDeleted)
 	}
 	if f.users.Load() > 0 {
 		return false, nil
@@ -120,9 +123,12 @@ func (f *file) discard() {
 	}
 }
 
-// sync makes a range durable, bytes from the file's beginning.
+// sync makes a range durable, bytes from the file's beginning. Retention may delete a file that
+// a flush under way is about to sync: nothing of it is left to be made durable.
 func (f *file) sync(from, to int64) error {
-	if err := f.hold(); err != nil {
+	if err := f.hold(); errors.Is(err, errDeleted) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	defer f.drop()
