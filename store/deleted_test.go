@@ -14,4 +14,5 @@ func TestFlush_OfAFileThatRetentionDeletes(t *testing.T) {
 	if err := s.Writable(); err != nil {
 		t.Fatal(err)
 	}
+	mustClose(t, s)
 }
