@@ -2,6 +2,7 @@ package timer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,27 @@ func (s *Service) Reschedule(ctx context.Context, id ID, atMs int64) (ID, error)
 	return s.change(ctx, id, &due)
 }
 
+const (
+	// busyTries is how often a change is tried before it is told that the service is busy, busyPause
+	// the time between, ms.
+	busyTries = 100
+	busyPause = 20
+)
+
+// nap waits a moment of real time; false when there is no use in it.
+func (s *Service) nap(ctx context.Context) bool {
+	timer := s.opts.Wire.NewTimer()
+	defer timer.Disarm()
+	timer.Arm(s.opts.Wire.NowMillis() + busyPause)
+	select {
+	case <-timer.C():
+		return true
+	case <-s.stop:
+	case <-ctx.Done():
+	}
+	return false
+}
+
 // stored is told of a put.
 type stored chan store.PutResult
 
@@ -49,6 +71,9 @@ func (s *Service) change(ctx context.Context, id ID, due *message.Due) (ID, erro
 	}
 	done := make(stored, 1)
 	res, pending, err := s.supersede(id, due, done)
+	for tries := 1; errors.Is(err, ErrBusy) && tries < busyTries && s.nap(ctx); tries++ {
+		res, pending, err = s.supersede(id, due, done)
+	}
 	if err != nil {
 		return ID{}, err
 	}
@@ -76,7 +101,7 @@ func (s *Service) supersede(id ID, due *message.Due, done store.Completion) (res
 	defer s.mu.Unlock()
 	now := s.opts.Store.NowMillis()
 	if s.catchUp(now, nil); s.untaken() > 0 || s.queueOffset < s.rebuildTo || s.half != nothing || s.handover.inherits() {
-		return res, false, fmt.Errorf("%w: %d records are left", ErrBusy, s.untaken())
+		return res, false, fmt.Errorf("%w: %d records of the timer queue are not taken in", ErrBusy, s.untaken())
 	}
 	f, err := s.locate(id)
 	if err != nil {

@@ -16,7 +16,7 @@ var (
 	// ErrTooLate: the message was delivered, is on its way, or its instant is past.
 	ErrTooLate = errors.New("timer: too late: the message is delivered, or on its way")
 	// ErrBusy: the answer is not known now; trying again helps.
-	ErrBusy = errors.New("timer: the timer queue is not taken in")
+	ErrBusy = errors.New("timer: busy")
 	// ErrInstant: Reschedule does not go there.
 	ErrInstant = errors.New("timer: no instant to go to")
 )
@@ -90,9 +90,13 @@ func (s *Service) notCancelled(f *located, sec *second, e *entry) error {
 func (s *Service) locateStored(f *located, id ID) error {
 	sec := newSecond(id.Second)
 	r, err := f.line.t.Read(id.Second)
-	if errors.Is(err, wheel.ErrNotReady) {
+	switch {
+	case errors.Is(err, wheel.ErrNotReady) && id.Second < f.line.t.NearEnd():
+		// What came since its hour was closed is read together with it only.
+		return fmt.Errorf("%w: the hour of message %s is being sorted", ErrBusy, id)
+	case errors.Is(err, wheel.ErrNotReady):
 		err = s.takeFar(f.line, sec, id)
-	} else if err == nil {
+	case err == nil:
 		defer r.Close()
 		for item, ok := r.Next(); ok; item, ok = r.Next() {
 			if item.Flags != 0 || item.LogOffset == id.CommitLogOffset {
