@@ -31,7 +31,7 @@ func retention(c *config.Config) (store.Retention, error) {
 func (b *Broker) oldestPending() (pin store.Pin, ok bool) {
 	pin, ok = b.oldestOfLevels()
 	if at, pending := b.timer.Pinned(); pending && (!ok || at < pin.CommitLogOffset) {
-		pin, ok = store.Pin{CommitLogOffset: at, What: "a timer message that is due within two hours"}, true
+		pin, ok = store.Pin{CommitLogOffset: at, What: "a timer message that is due within two hours, or a target that refuses those that are due"}, true
 	}
 	return pin, ok
 }

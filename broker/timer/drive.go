@@ -125,7 +125,7 @@ func (s *Service) pass(now int64) (p plan) {
 		s.advance(l, s.nowOf(l, now))
 		s.look(l, now, &p)
 	}
-	s.known.passed(s.lines)
+	s.forgetKnown(now, &p)
 	p.settled = len(s.flights) == 0 && !s.waitsForFiles(now)
 	s.noteOldest()
 	return p
@@ -205,6 +205,9 @@ func (s *Service) look(l *line, now int64, p *plan) {
 	lineNow := s.nowOf(l, now)
 	for _, sec := range l.loaded {
 		switch due := s.nextDue(sec); {
+		case due == never && sec.endMs() > lineNow:
+			// Until its hand is past a second it keeps the log.
+			p.wake = min(p.wake, toStore(sec.endMs(), lineNow, now))
 		case due > lineNow:
 			p.at(toStore(due, lineNow, now))
 		case s.worker.stall != "" || now < s.storing.retryAt || s.inFlight >= maxInFlight:

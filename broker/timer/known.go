@@ -35,17 +35,25 @@ func (k *sources) copiesFrom() int64 {
 	return k.from
 }
 
-// passed forgets them when the hands of all lines are past them.
-func (k *sources) passed(lines [2]*line) {
-	if len(k.offsets) == 0 {
+// forgetKnown forgets them when the hands of all lines are past them, and plans for that.
+func (s *Service) forgetKnown(now int64, p *plan) {
+	if len(s.known.offsets) == 0 {
 		return
 	}
-	for _, l := range lines {
-		if l.t.Hand() <= k.until {
-			return
+	passed := true
+	for _, l := range s.lines {
+		if l.t.Hand() > s.known.until {
+			continue
+		}
+		passed = false
+		if at := toStore((s.known.until+1)*1000, s.nowOf(l, now), now); at > now {
+			p.wake = min(p.wake, at)
 		}
 	}
-	*k = sources{}
+	if passed {
+		s.known = sources{}
+		s.progress++
+	}
 }
 
 // recognise looks in the log, from an offset on, for copies of timer messages. Damage ends the

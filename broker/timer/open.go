@@ -57,6 +57,7 @@ func (s *Service) open() error {
 		copiesFrom = s.rebuild()
 	}
 	s.recognise(copiesFrom, reached)
+	s.savedOldest = s.needed() // by the checkpoint that there is, until there is another
 	s.noteOldest()
 	return nil
 }

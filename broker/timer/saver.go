@@ -163,7 +163,7 @@ func (s *Service) snapshot() (c *checkpoint, progress, oldest int64, err error) 
 		epoch: s.opts.Log.Epoch(), logEnd: s.opts.Log.MaxCommitLogOffset(), queueOffset: s.queueOffset,
 		topics: make(map[string]int64), reached: s.reached,
 	}
-	c.copiesFrom = min(c.logEnd, s.known.copiesFrom())
+	c.copiesFrom = min(c.logEnd, s.copiesFrom())
 	for _, t := range s.topics.byName {
 		if t.n != 0 {
 			c.topics[t.name] = t.n
@@ -175,9 +175,6 @@ func (s *Service) snapshot() (c *checkpoint, progress, oldest int64, err error) 
 		}
 		c.reached = max(c.reached, s.nowOf(l, s.opts.Store.NowMillis())/1000)
 		for _, sec := range l.loaded {
-			if sec.begun {
-				c.copiesFrom = min(c.copiesFrom, sec.from)
-			}
 			for t, n := range sec.removed {
 				c.topics[t.name] += n
 			}
@@ -200,7 +197,24 @@ func (s *Service) needed() int64 {
 			oldest = min(oldest, u.CommitLogOffset)
 		}
 	}
+	if s.opts.Enabled {
+		oldest = min(oldest, s.copiesFrom())
+	}
 	return oldest
+}
+
+// copiesFrom is the log offset from which on a start must find the copies of messages that are still
+// named as pending; never: there are none. A second is named until all of it is delivered.
+func (s *Service) copiesFrom() int64 {
+	from := s.known.copiesFrom()
+	for _, l := range s.lines {
+		for _, sec := range l.loaded {
+			if sec.begun {
+				from = min(from, sec.from)
+			}
+		}
+	}
+	return from
 }
 
 // noteOldest tells the log's keeper what is needed, by now or by the last checkpoint.
