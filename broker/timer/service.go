@@ -2,6 +2,7 @@ package timer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -203,17 +204,15 @@ func (s *Service) Close() error {
 	s.wg.Wait()
 	err := s.Save()
 	back := err == nil && s.nothingPends()
-	if err = joinClosed(err, s.closeLines()); err == nil && back {
+	if errors.Is(err, region.ErrNoSpace) {
+		// It is told by the save. Nothing is lost: the start after it reads more of the queue.
+		err = nil
+	}
+	err = errors.Join(err, s.closeLines())
+	if err == nil && back {
 		err = s.handBack()
 	}
 	return err
-}
-
-func joinClosed(save, closed error) error {
-	if save != nil {
-		return save
-	}
-	return closed
 }
 
 func (s *Service) closeLines() error {
