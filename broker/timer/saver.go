@@ -160,7 +160,7 @@ func (s *Service) snapshot() (c *checkpoint, progress, oldest int64, err error) 
 		return nil, 0, 0, errHalfTaken
 	}
 	c = &checkpoint{
-		epoch: s.opts.Log.Epoch(), logEnd: s.opts.Log.MaxCommitLogOffset(), queueOffset: s.queueOffset,
+		epoch: s.opts.Log.Epoch(), logEnd: s.opts.Log.Published(), queueOffset: s.queueOffset,
 		topics: make(map[string]int64), reached: s.reached,
 	}
 	c.copiesFrom = min(c.logEnd, s.copiesFrom())

@@ -33,6 +33,8 @@ type (
 		Record(commitLogOffset int64, size int32) (store.Slice, error)
 		MinCommitLogOffset() int64
 		MaxCommitLogOffset() int64
+		// Published is the log offset below which every record can be read.
+		Published() int64
 		FlushedOffset() int64
 		Flush() error
 		Scan(from int64, fn func(*message.View) error) error
