@@ -21,7 +21,7 @@ const (
 	topic  = "crash"
 	queues = 4
 	group  = "crash-consumer"
-	// longest is the delay of level 3 in the table below.
+	// longest is the delay of level 3 in the table below, and of timers.
 	longest = 3 * time.Second
 )
 
@@ -75,6 +75,7 @@ type history struct {
 	rng     *rand.Rand
 	rounds  int
 	acked   []sent
+	timers  []*timer
 	reads   map[place]string // bodies that a consumer got
 	resume  [queues]int64    // where the consumer goes on
 	killed  time.Time        // the last time
@@ -112,12 +113,16 @@ func (h *history) round(t *testing.T) {
 	for _, w := range workers {
 		wg.Go(w.run)
 	}
+	if h.rounds%8 == 3 && h.target.Kind == peer.Ours {
+		h.awaitCheckpoint(t)
+	}
 	time.Sleep(load)
 	h.killed = time.Now()
 	h.target.Kill()
 	wg.Wait()
 	for _, w := range workers {
 		h.acked = append(h.acked, w.acked...)
+		h.timers = append(h.timers, w.timers...)
 		h.codes += w.codes
 	}
 	h.rounds++
@@ -179,6 +184,6 @@ func (h *history) logFiles(t *testing.T) int {
 }
 
 func (h *history) String() string {
-	return fmt.Sprintf("%d kills, %d messages acknowledged, %d sends refused, %d messages read, %d commits, %d of them firm",
-		h.rounds, len(h.acked), h.codes, len(h.reads), h.commits, h.firm)
+	return fmt.Sprintf("%d kills, %d messages and %v acknowledged, %d sends refused, %d messages read, %d commits, %d of them firm",
+		h.rounds, len(h.acked), h.countTimers(), h.codes, len(h.reads), h.commits, h.firm)
 }

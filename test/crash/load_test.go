@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
@@ -28,6 +29,8 @@ type worker struct {
 	tried   [queues]int64 // the highest offset that a commit asked for
 	next    [queues]int64 // where the next pull begins
 	reads   map[place]string
+	timers  []*timer
+	waiting []*timer // that may be cancelled
 }
 
 // commit is an offset that the server acknowledged.
@@ -50,15 +53,19 @@ func (w *worker) run() {
 // workers connects the clients of the next round; the consumer is the first.
 func (h *history) workers(t *testing.T) []*worker {
 	t.Helper()
+	steps := []func(*worker) error{(*worker).consume, (*worker).single, (*worker).single, (*worker).batch, (*worker).delayed}
+	if h.target.Kind == peer.Ours {
+		steps = append(steps, (*worker).timed) // the real broker promises less
+	}
 	var list []*worker
-	for i, step := range []func(*worker) error{(*worker).consume, (*worker).single, (*worker).single, (*worker).batch, (*worker).delayed} {
+	for i, step := range steps {
 		conn, err := wire.Open(h.target.BrokerAddr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, &worker{
 			conn: conn, rng: rand.New(rand.NewPCG(h.rng.Uint64(), 0)), name: fmt.Sprintf("%d.%d", h.rounds, i), step: step,
-			next: h.resume, reads: make(map[place]string),
+			next: h.resume, reads: make(map[place]string), waiting: h.waiting(),
 		})
 	}
 	list[0].conn.Heartbeat(t, wire.Member{ClientID: "127.0.0.1@crash", Group: group, Subscriptions: map[string]string{topic: "*"}})

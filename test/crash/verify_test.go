@@ -11,7 +11,7 @@ import (
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
-// sourceProperty is on the copies of delayed messages: which record they were made from.
+// sourceProperty is on the copies of delayed messages and timers: which record they were made from.
 const sourceProperty = "__WMQ_SRC"
 
 // left is what is in the topic after the last restart.
@@ -19,6 +19,8 @@ type left struct {
 	at      map[place]string // bodies
 	byID    map[string]int   // how many messages have an id
 	sources map[string]int   // how many copies name a source
+	stored  map[string]int64 // when the first message with an id was stored, ms since 1970
+	timers  int              // copies of timers that name a source
 }
 
 func (h *history) drain(t *testing.T) left {
@@ -28,28 +30,44 @@ func (h *history) drain(t *testing.T) left {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	l := left{at: make(map[place]string), byID: make(map[string]int), sources: make(map[string]int)}
+	l := left{at: make(map[place]string), byID: make(map[string]int), sources: make(map[string]int), stored: make(map[string]int64)}
 	for q := range queues {
 		for i, m := range c.PullAll(t, wire.Pull{Group: "crash-drain", Topic: topic, QueueID: q}) {
 			if m.QueueOffset != int64(i) {
 				t.Fatalf("message %d of queue %d has offset %d", i, q, m.QueueOffset)
 			}
-			l.at[place{q, m.QueueOffset}] = string(m.Body)
-			l.byID[idOf(m.Body)]++
-			if source := m.Properties[sourceProperty]; source != "" {
-				l.sources[source]++
-			}
+			l.take(place{q, m.QueueOffset}, m)
 		}
 	}
 	return l
 }
 
+func (l *left) take(at place, m wire.Message) {
+	id := idOf(m.Body)
+	l.at[at] = string(m.Body)
+	if l.byID[id]++; l.byID[id] == 1 || m.StoreTimestamp < l.stored[id] {
+		l.stored[id] = m.StoreTimestamp
+	}
+	if source := m.Properties[sourceProperty]; source != "" {
+		l.sources[source]++
+		if strings.HasPrefix(id, timerID) {
+			l.timers++
+		}
+	}
+}
+
 // missing counts the acknowledged messages that are not there.
-func (h *history) missing(l left) (n int, example sent) {
+func (h *history) missing(l left) (n int, example any) {
 	for _, s := range h.acked {
 		if l.byID[s.id] == 0 {
 			n++
 			example = s
+		}
+	}
+	for _, m := range h.timers {
+		if m.acked && m.cancel == never && l.byID[m.id] == 0 {
+			n++
+			example = *m
 		}
 	}
 	return n, example
@@ -67,20 +85,35 @@ func (h *history) verify(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%v; %d messages are in the topic, %d of them delayed copies; %d log files", h, len(l.at), len(l.sources), h.logFiles(t))
+	t.Logf("%v; %d messages are in the topic, %d of them delayed copies, %d of these of timers; %d log files",
+		h, len(l.at), len(l.sources), l.timers, h.logFiles(t))
 	h.wantSomething(t, l)
 	if n, example := h.missing(l); n > 0 {
-		t.Errorf("%d of %d acknowledged messages are lost, such as %+v", n, len(h.acked), example)
+		t.Errorf("%d of %d acknowledged messages and %d timers are lost, such as %+v", n, len(h.acked), h.countTimers().acked, example)
 	}
 	h.verifyPlaces(t, l)
+	h.verifyOnce(t, l)
+	if h.target.Kind == peer.Ours {
+		h.verifySources(t, l)
+		h.verifyTimers(t, l)
+		h.verifyIndex(t, l)
+	}
+}
+
+// verifyOnce checks that nothing is there twice but what delay levels deliver.
+func (h *history) verifyOnce(t *testing.T, l left) {
+	t.Helper()
+	twice := 0
 	for id, n := range l.byID {
-		if n > 1 && !strings.HasPrefix(id, delayedID) {
+		if n == 1 || strings.HasPrefix(id, delayedID) {
+			continue
+		}
+		if twice++; twice <= 3 {
 			t.Errorf("%q was sent once and is there %d times", id, n)
 		}
 	}
-	if h.target.Kind == peer.Ours {
-		h.verifySources(t, l)
-		h.verifyIndex(t, l)
+	if twice > 0 {
+		t.Errorf("%d messages that were sent once are there more than once", twice)
 	}
 }
 
@@ -156,9 +189,11 @@ func (h *history) wantSomething(t *testing.T, l left) {
 			delayed++
 		}
 	}
+	timers := h.countTimers()
 	for what, n := range map[string]int{
 		"plain messages": len(h.acked) - delayed, "delayed messages": delayed, "messages that were read": len(h.reads),
 		"firm commits": h.firm, "log files but one": h.logFiles(t) - 1,
+		"timers that nobody cancelled": timers.kept, "timers that were surely cancelled": timers.cancelled, "copies of timers that name a source": l.timers,
 	} {
 		if n < 1 {
 			t.Errorf("there were %d %s: nothing was tried", n, what)
