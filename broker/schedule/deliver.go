@@ -43,10 +43,10 @@ func (w *worker) deliver(l *level, u *store.Unit, f *flight) (err error) {
 	reason := w.copy.Make(&v, u.CommitLogOffset)
 	if reason == "" {
 		var pending bool
-		f.left.Add(1)
+		f.Add()
 		_, pending, err = w.s.opts.Appender.Put(&w.copy.Record, appender.FromScheduler, f)
 		if !pending {
-			f.left.Add(-1)
+			f.Drop()
 		}
 		if err == nil {
 			return nil

@@ -2,11 +2,8 @@ package schedule
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
-
-var errClosed = errors.New("schedule: closed")
 
 // Settle returns when everything due at the store clock's instant is delivered and stored for
 // good, and everything that had arrived when it was called is known; next is the instant of the
@@ -16,29 +13,17 @@ func (s *Service) Settle(ctx context.Context) (next int64, err error) {
 	if !s.opts.Enabled {
 		return never, nil
 	}
-	answer := make(chan int64, 1)
-	select {
-	case s.asks <- answer:
-	case <-s.stop:
-		return 0, errClosed
-	case <-ctx.Done():
-		return 0, fmt.Errorf("schedule: settle: %w", ctx.Err())
+	next, err = s.settling.Wait(ctx, s.stop)
+	if err != nil {
+		return 0, fmt.Errorf("schedule: settle: %w", err)
 	}
-	select {
-	case next := <-answer:
-		return next, nil
-	case <-s.stop:
-		return 0, errClosed
-	case <-ctx.Done():
-		return 0, fmt.Errorf("schedule: settle: %w", ctx.Err())
-	}
+	return next, nil
 }
 
 func (s *Service) drive() {
 	defer s.wg.Done()
 	timer := s.opts.Store.NewTimer()
 	defer timer.Disarm()
-	var asking []chan int64
 	for {
 		// Nothing that arrives from here on is missed: it is due before never.
 		s.armedAt.Store(never)
@@ -54,10 +39,7 @@ func (s *Service) drive() {
 			}
 		}
 		if !s.flying() {
-			for _, answer := range asking {
-				answer <- next
-			}
-			asking = asking[:0]
+			s.settling.Answer(next)
 		}
 		if next < never {
 			timer.Arm(next)
@@ -67,8 +49,8 @@ func (s *Service) drive() {
 		select {
 		case <-timer.C():
 		case <-s.kick:
-		case answer := <-s.asks:
-			asking = append(asking, answer)
+		case answer := <-s.settling.Asks():
+			s.settling.Hear(answer)
 		case <-s.stop:
 			return
 		}

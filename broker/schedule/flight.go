@@ -2,8 +2,8 @@ package schedule
 
 import (
 	"errors"
-	"sync/atomic"
 
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/store"
 )
 
@@ -11,34 +11,24 @@ var errNotDurable = errors.New("the copies of a batch are not durable")
 
 // flight is a batch on its way: its copies are appended and not yet known to be stored for good.
 type flight struct {
-	s        *Service
+	redeliver.Flight
 	run      *run
-	from, to int64        // units
-	start    int64        // log offset that none of its copies lies below
-	left     atomic.Int32 // copies not told about yet
-	failed   atomic.Bool
-}
-
-// PutDone implements store.Completion.
-func (f *flight) PutDone(res store.PutResult) {
-	if !res.OK() {
-		f.failed.Store(true)
-	}
-	if f.left.Add(-1) == 0 {
-		f.s.wake()
-	}
+	from, to int64 // units
+	start    int64 // log offset that none of its copies lies below
 }
 
 // begin makes a flight known before its first copy is appended, so that no save takes the
 // place of a copy for one that needs no look.
 func (w *worker) begin(l *level, r *run) *flight {
-	f := &flight{s: w.s}
+	var f *flight
 	if n := len(w.idle); n > 0 {
 		f, w.idle = w.idle[n-1], w.idle[:n-1]
+	} else {
+		f = new(flight)
+		f.Wake = w.s.wake
 	}
 	f.run, f.from, f.to = r, r.next, r.next
-	f.failed.Store(false)
-	f.left.Store(1) // the driver itself, until launch
+	f.Begin() // until launch
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	f.start = w.s.opts.Log.MaxCommitLogOffset()
@@ -53,7 +43,7 @@ func (w *worker) launch(l *level, f *flight, n int) {
 	f.run.next = f.to
 	w.s.mu.Unlock()
 	l.inFlight += n
-	f.left.Add(-1)
+	f.Drop()
 }
 
 // settle advances the level's progress past the flights that are stored for good, in order.
@@ -62,7 +52,7 @@ func (w *worker) launch(l *level, f *flight, n int) {
 // the copies that made it are recognised.
 func (w *worker) settle(l *level, q *store.ConsumeQueue) error {
 	n := 0
-	for n < len(l.flights) && l.flights[n].left.Load() == 0 && !l.flights[n].failed.Load() {
+	for n < len(l.flights) && l.flights[n].Landed() && !l.flights[n].Failed() {
 		n++
 	}
 	if n > 0 {
@@ -83,12 +73,12 @@ func (w *worker) settle(l *level, q *store.ConsumeQueue) error {
 }
 
 // stalled tells that the oldest flight failed.
-func (l *level) stalled() bool { return len(l.flights) > 0 && l.flights[0].failed.Load() }
+func (l *level) stalled() bool { return len(l.flights) > 0 && l.flights[0].Failed() }
 
 // takeBack makes everything on its way pending again, once nobody is to be heard of any more.
 func (w *worker) takeBack(l *level, q *store.ConsumeQueue) error {
 	for _, f := range l.flights {
-		if f.left.Load() > 0 {
+		if !f.Landed() {
 			return nil
 		}
 	}

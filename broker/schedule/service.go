@@ -90,7 +90,7 @@ type Service struct {
 	unreadable atomic.Int64
 	armedAt    atomic.Int64 // the instant the driver sleeps until
 	kick       chan struct{}
-	asks       chan chan int64 // of Settle; each is told when to look again
+	settling   redeliver.Settling
 	stop       chan struct{}
 	wg         sync.WaitGroup
 
@@ -107,7 +107,7 @@ type Service struct {
 // what lies behind them, and the copies that were made since.
 func New(opts Options) (*Service, error) {
 	s := &Service{
-		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}), blocked: make(map[int64]string),
+		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}), blocked: make(map[int64]string),
 	}
 	s.armedAt.Store(never)
 	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule)

@@ -134,10 +134,10 @@ func (s *Service) missing(sec *second, e *entry, err error) (fate, error) {
 // put appends the copy that was made. With gone the error is why its target will never take it.
 func (s *Service) put(f *flight) (fate, error) {
 	rec := &s.worker.copy.Record
-	f.left.Add(1)
+	f.Add()
 	res, pending, err := s.opts.Appender.Put(rec, appender.FromScheduler, f)
 	if !pending {
-		f.left.Add(-1)
+		f.Drop()
 	}
 	switch {
 	case err == nil:

@@ -2,7 +2,6 @@ package timer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -10,8 +9,6 @@ import (
 
 // lingerMs is how long arrivals need not wake the driver after it has taken some in, ms.
 const lingerMs = 1
-
-var errClosed = errors.New("timer: closed")
 
 // Settle returns when everything due at the store clock's instant is delivered and stored for
 // good, and everything that had arrived when it was called is known; next is the instant of the
@@ -21,22 +18,11 @@ func (s *Service) Settle(ctx context.Context) (next int64, err error) {
 	if !s.opts.Enabled {
 		return never, nil
 	}
-	answer := make(chan int64, 1)
-	select {
-	case s.asks <- answer:
-	case <-s.stop:
-		return 0, errClosed
-	case <-ctx.Done():
-		return 0, fmt.Errorf("timer: settle: %w", ctx.Err())
+	next, err = s.settling.Wait(ctx, s.stop)
+	if err != nil {
+		return 0, fmt.Errorf("timer: settle: %w", err)
 	}
-	select {
-	case next := <-answer:
-		return next, nil
-	case <-s.stop:
-		return 0, errClosed
-	case <-ctx.Done():
-		return 0, fmt.Errorf("timer: settle: %w", ctx.Err())
-	}
+	return next, nil
 }
 
 // plan is what a pass has found out.
@@ -55,7 +41,6 @@ func (s *Service) drive() {
 	defer s.wg.Done()
 	timer := s.opts.Store.NewTimer()
 	defer timer.Disarm()
-	var asking []chan int64
 	for {
 		// Nothing that arrives from here on is missed.
 		s.asleep.Store(true)
@@ -70,10 +55,7 @@ func (s *Service) drive() {
 			}
 		}
 		if p.settled {
-			for _, answer := range asking {
-				answer <- p.due
-			}
-			asking = asking[:0]
+			s.settling.Answer(p.due)
 		}
 		if p.took && !s.opts.InOrder {
 			s.asleep.Store(false)
@@ -87,8 +69,8 @@ func (s *Service) drive() {
 		select {
 		case <-timer.C():
 		case <-s.kick:
-		case answer := <-s.asks:
-			asking = append(asking, answer)
+		case answer := <-s.settling.Asks():
+			s.settling.Hear(answer)
 		case <-s.stop:
 			return
 		}

@@ -2,42 +2,31 @@ package timer
 
 import (
 	"errors"
-	"sync/atomic"
 
-	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 )
 
 var errNotDurable = errors.New("timer: the copies of a batch are not durable")
 
 // flight is a batch on its way: its copies are appended and not yet known to be stored for good.
 type flight struct {
-	s       *Service
+	redeliver.Flight
 	line    *line
 	sec     *second
-	entries []int32      // of sec, whose copies are on their way
-	left    atomic.Int32 // copies not told about yet
-	failed  atomic.Bool
-}
-
-// PutDone implements store.Completion.
-func (f *flight) PutDone(res store.PutResult) {
-	if !res.OK() {
-		f.failed.Store(true)
-	}
-	if f.left.Add(-1) == 0 {
-		f.s.wake()
-	}
+	entries []int32 // of sec, whose copies are on their way
 }
 
 // begin makes a flight, and its second one that copies were made of, before the first is.
 func (s *Service) begin(l *line, sec *second) *flight {
-	f := &flight{s: s}
+	var f *flight
 	if n := len(s.worker.idle); n > 0 {
 		f, s.worker.idle = s.worker.idle[n-1], s.worker.idle[:n-1]
+	} else {
+		f = new(flight)
+		f.Wake = s.wake
 	}
 	f.line, f.sec, f.entries = l, sec, f.entries[:0]
-	f.failed.Store(false)
-	f.left.Store(1) // the driver itself, until launch
+	f.Begin() // until launch
 	if !sec.begun {
 		sec.begun, sec.from = true, s.opts.Log.MaxCommitLogOffset()
 	}
@@ -49,7 +38,7 @@ func (s *Service) launch(f *flight) {
 	n := len(f.entries)
 	f.sec.inFlight += n
 	s.inFlight += n
-	if f.left.Add(-1) == 0 {
+	if f.Drop() {
 		s.land(f)
 		return
 	}
@@ -60,11 +49,11 @@ func (s *Service) launch(f *flight) {
 func (s *Service) settle() (failed bool) {
 	kept := s.flights[:0]
 	for _, f := range s.flights {
-		if f.left.Load() > 0 {
+		if !f.Landed() {
 			kept = append(kept, f)
 			continue
 		}
-		failed = failed || f.failed.Load()
+		failed = failed || f.Failed()
 		s.land(f)
 	}
 	clear(s.flights[len(kept):])
@@ -79,7 +68,7 @@ func (s *Service) land(f *flight) {
 	n := len(f.entries)
 	f.sec.inFlight -= n
 	s.inFlight -= n
-	if f.failed.Load() {
+	if f.Failed() {
 		for _, i := range f.entries {
 			f.sec.link(i)
 		}

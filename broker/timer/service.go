@@ -91,12 +91,12 @@ type Options struct {
 type Service struct {
 	opts Options
 
-	kick   chan struct{}
-	asks   chan chan int64 // of Settle; each is told when to look again
-	stop   chan struct{}
-	ctx    context.Context // ends with stop
-	cancel context.CancelFunc
-	jobs   chan job // for the goroutine that splits and sorts
+	kick     chan struct{}
+	settling redeliver.Settling
+	stop     chan struct{}
+	ctx      context.Context // ends with stop
+	cancel   context.CancelFunc
+	jobs     chan job // for the goroutine that splits and sorts
 	// fetches are lists of records to be read ahead.
 	fetches chan []place
 	wg      sync.WaitGroup
@@ -155,7 +155,7 @@ func New(opts Options) (*Service, error) {
 		opts.PrecisionMs = 1000
 	}
 	s := &Service{
-		opts: opts, kick: make(chan struct{}, 1), asks: make(chan chan int64), stop: make(chan struct{}),
+		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}),
 		jobs: make(chan job, maxJobs), fetches: make(chan []place, maxPrefetches),
 		superseding: make(superseding), half: nothing,
 	}
