@@ -30,9 +30,12 @@ func (s *Supersedes) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ParseSupersedes reads the text of a Supersedes.
+// ParseSupersedes reads the text of a Supersedes. No text, as of nearly every message, takes nothing.
 func ParseSupersedes(text []byte) (s Supersedes, ok bool) {
-	if len(text) > 0 && text[0] == wallMark {
+	if len(text) == 0 {
+		return Supersedes{}, false
+	}
+	if text[0] == wallMark {
 		s.Wall, text = true, text[1:]
 	}
 	parts := bytes.Split(text, []byte(":"))
