@@ -38,6 +38,9 @@ func (r *Registry) register() error {
 			}
 			return n
 		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "wheelmq_client_calls_waiting", Help: "Requests of the broker to clients whose answers it waits for.",
+		}, func() float64 { return float64(r.waitingCalls()) }),
 	} {
 		if err := r.opts.Metrics.Register(c); err != nil {
 			return fmt.Errorf("client: register metrics: %w", err)

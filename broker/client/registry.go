@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,6 +64,11 @@ type Registry struct {
 	stop     chan struct{}
 	stopOnce sync.Once
 	wg       sync.WaitGroup
+
+	callMu   sync.Mutex // guards calls, and asking against Ask
+	calls    int        // to clients, whose answers are waited for
+	asking   context.Context
+	endCalls context.CancelFunc
 }
 
 // New returns an empty registry.
@@ -77,6 +83,7 @@ func New(opts Options) (*Registry, error) {
 		kick:      make(chan struct{}, 1),
 		stop:      make(chan struct{}),
 	}
+	r.asking, r.endCalls = context.WithCancel(context.Background())
 	if err := r.register(); err != nil {
 		return nil, err
 	}
@@ -89,9 +96,10 @@ func (r *Registry) Start() {
 	go r.expireLoop()
 }
 
-// Close stops.
+// Close stops; calls to clients end without an answer.
 func (r *Registry) Close() error {
 	r.stopOnce.Do(func() { close(r.stop) })
+	r.stopAsking()
 	r.wg.Wait()
 	return nil
 }

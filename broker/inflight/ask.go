@@ -14,11 +14,6 @@ import (
 // answerWithin is how long a client has to say what it holds.
 const answerWithin = time.Second
 
-// caller is a connection whose client can be asked.
-type caller interface {
-	Call(ctx context.Context, code int32, ext *remoting.ExtWriter, body []byte) (*remoting.Command, error)
-}
-
 // runningInfo is what this package wants of a client's answer. Its table has objects as keys.
 type runningInfo struct {
 	MQTable map[string]held `json:"mqTable"`
@@ -100,16 +95,10 @@ func (t *Tracker) hear(ctx context.Context, m client.Member, group string, place
 
 // inquire sends GET_CONSUMER_RUNNING_INFO to a member of a group.
 func (t *Tracker) inquire(ctx context.Context, m client.Member, group string) (map[Place]held, error) {
-	conn, ok := m.Conn.(caller)
-	if !ok {
-		return nil, fmt.Errorf("inflight: client %s cannot be asked", m.ClientID)
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	var ext remoting.ExtWriter
+	q := client.Question{Code: remoting.GetConsumerRunningInfo, Within: answerWithin}
 	req := remoting.GetConsumerRunningInfoRequest{ConsumerGroup: group, ClientID: m.ClientID}
-	req.Encode(&ext)
-	answer, err := conn.Call(ctx, remoting.GetConsumerRunningInfo, &ext, nil)
+	req.Encode(&q.Ext)
+	answer, err := client.Call(ctx, m.Conn, &q)
 	if err != nil {
 		return nil, fmt.Errorf("inflight: %w", err)
 	}

@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// maxCalls is how many calls to clients may wait for their answers at once.
+const maxCalls = 10_000
+
+// Errors of Registry.Ask; those of a call itself wrap the server's, or context.DeadlineExceeded.
+var (
+	// ErrManyCalls tells that too many calls wait already.
+	ErrManyCalls = errors.New("too many calls to clients wait for their answers")
+	// ErrStopping tells that the broker stops.
+	ErrStopping = errors.New("the broker is stopping")
+)
+
+// caller is a connection whose client can be asked: one of package server.
+type caller interface {
+	Call(ctx context.Context, code int32, ext *remoting.ExtWriter, body []byte) (*remoting.Command, error)
+}
+
+// Question is a request of the broker's own to a client, whose answer it waits for.
+type Question struct {
+	Code   int32
+	Ext    remoting.ExtWriter
+	Body   []byte        // must not change until the answer is there
+	Within time.Duration // real time until context.DeadlineExceeded; 0: 10 s, as the real broker waits
+}
+
+// defaultWithin is how long the real broker waits for a client's answer (RocketMQ 5.5.0).
+const defaultWithin = 10 * time.Second
+
+// Call asks the client at a connection and waits for the answer, which is the caller's to keep. It
+// fails when ctx or the question's time ends, or the connection does. It blocks: on a worker, or a
+// goroutine of its own, never on an event loop.
+func Call(ctx context.Context, conn remoting.Conn, q *Question) (*remoting.Command, error) {
+	c, ok := conn.(caller)
+	if !ok {
+		return nil, fmt.Errorf("client: %s cannot be asked", conn.RemoteAddr())
+	}
+	within := q.Within
+	if within <= 0 {
+		within = defaultWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	answer, err := c.Call(ctx, q.Code, &q.Ext, q.Body)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	return answer, nil
+}
+
+// Ask is Call for a handler that defers its answer: it returns at once, and done is called once, on
+// another goroutine, with what Call returns. When Ask fails itself (ErrManyCalls, ErrStopping),
+// done is not called. Close ends the calls and waits for what done does.
+func (r *Registry) Ask(conn remoting.Conn, q *Question, done func(answer *remoting.Command, err error)) error {
+	r.callMu.Lock()
+	defer r.callMu.Unlock()
+	switch {
+	case r.asking.Err() != nil:
+		return ErrStopping
+	case r.calls >= maxCalls:
+		return ErrManyCalls
+	}
+	r.calls++
+	r.wg.Go(func() {
+		defer r.asked()
+		done(Call(r.asking, conn, q))
+	})
+	return nil
+}
+
+// asked ends a call of Ask, and keeps a panic in what it did from ending the process.
+func (r *Registry) asked() {
+	if p := recover(); p != nil {
+		r.opts.Log.WithFields(logrus.Fields{"panic": p, "stack": string(debug.Stack())}).Error("panic after a call to a client")
+	}
+	r.callMu.Lock()
+	r.calls--
+	r.callMu.Unlock()
+}
+
+// stopAsking ends the calls that wait, and lets no more begin.
+func (r *Registry) stopAsking() {
+	r.callMu.Lock()
+	defer r.callMu.Unlock()
+	r.endCalls()
+}
+
+// waitingCalls is how many calls wait for an answer.
+func (r *Registry) waitingCalls() int {
+	r.callMu.Lock()
+	defer r.callMu.Unlock()
+	return r.calls
+}
