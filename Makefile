@@ -7,9 +7,9 @@ BIN := $(CURDIR)/bin/wheelmq
 RACE_BIN := $(CURDIR)/bin/wheelmq-race
 # Its version is pinned apart from what the server itself requires.
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
-FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer
+FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer ./broker/filter/sql
 FUZZTIME := 5m
-SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash
+SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter
 # What only this server has: the test broker.
 TESTING := ./embed ./virtual ./faults ./testapi ./junit
 
