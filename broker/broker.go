@@ -160,7 +160,7 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	if b.clients, err = client.New(client.Options{
-		Wire: o.Wire, Log: o.Log, ExpireMs: c.ChannelExpiredTimeout, Metrics: o.Metrics, Health: o.Health,
+		Wire: o.Wire, Log: o.Log, ExpireMs: c.ChannelExpiredTimeout, Config: tables, Metrics: o.Metrics, Health: o.Health,
 	}); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (b *Broker) routes() []remoting.Route {
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
 		}).Routes(),
 		(&processor.GroupAdmin{
-			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.inFlight}, Offsets: b.offsets,
+			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Offsets: b.offsets,
 		}).Routes(),
 		processor.Refused(),
 	}

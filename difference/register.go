@@ -38,6 +38,7 @@ const (
 	TimerCongestionAtAdmission
 	TimerTopicClosed
 	RecallByDefault
+	PullBeforeHeartbeat
 	count
 )
 
@@ -76,5 +77,6 @@ var register = [count]Difference{
 	TimerDelayOverflow:         {Name: "timer-delay-overflow", Real: "a TIMER_DELAY_SEC that overflows 64 bits as ms is delivered at once", Ours: "code 13, as everything beyond timerMaxDelaySec", Fixed: true},
 	TimerCongestionAtAdmission: {Name: "timer-congestion-at-admission", Real: "timerCongestNumEachSlot looks at what is in the wheel already, which a burst overshoots, and refuses the less the fuller a slot is", Ours: "it counts what was admitted, and refuses a share that grows from none at the limit to all at twice the limit", Fixed: true},
 	TimerTopicClosed:           {Name: "timer-topic-closed", Real: "clients may send to rmq_sys_wheel_timer: a record without TIMER_OUT_MS stops every timer", Ours: "code 16", Fixed: true},
+	PullBeforeHeartbeat:        {Name: "pull-before-heartbeat", Real: "a pull whose group has not told its subscription, after a restart of the broker above all, is answered with code 24 or 25 until the next heartbeat, up to 30 s", Ours: "it is served: subscriptions are remembered over restarts, and clients that subscribe by tag get everything and look at the tags themselves, as they always do"},
 	RecallByDefault:            {Name: "recall-by-default", Real: "recallMessageEnable is false unless set", Ours: "true unless set: a producer may recall an any-time delayed message"},
 }

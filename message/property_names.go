@@ -30,6 +30,10 @@ const (
 	PropertyTimerRollLabel      = "TIMER_ROLL_LABEL"
 	PropertyStartDeliverTime    = "__STARTDELIVERTIME"
 	PropertyCRC32               = "__CRC32#"
+	PropertyShardingKey         = "__SHARDINGKEY"
+	PropertyPriority            = "_SYS_MSG_PRIORITY_"
+	PropertyReplyToClient       = "REPLY_TO_CLIENT"
+	PropertyPushReplyTime       = "PUSH_REPLY_TIME"
 )
 
 // Property names of this server's own. Clients cannot set them: the Appender strips

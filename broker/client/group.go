@@ -51,6 +51,9 @@ func (s *Subscription) Compile() {
 	}
 }
 
+// ByTag tells whether the expression is one of tags.
+func (s *Subscription) ByTag() bool { return s.kind() == filter.TypeTag }
+
 // ConsumerGroup is a snapshot of a consumer group that is online.
 type ConsumerGroup struct {
 	Name             string
@@ -98,7 +101,16 @@ type consumers struct {
 	fingerprint                                 int32 // of the last heartbeat that carried subscriptions
 	members                                     map[uint64]*Member
 	subscriptions                               map[string]*Subscription
-	view                                        *ConsumerGroup // nil: to be rebuilt
+	announced                                   map[string]announcement       // by topic
+	disputed                                    map[string]map[[2]string]bool // by topic: conflicts that were told
+	view                                        *ConsumerGroup                // nil: to be rebuilt
+}
+
+func newConsumers(name string) *consumers {
+	return &consumers{
+		name: name, members: make(map[uint64]*Member), subscriptions: make(map[string]*Subscription),
+		announced: make(map[string]announcement), disputed: make(map[string]map[[2]string]bool),
+	}
 }
 
 // join adds or refreshes a member and tells whether it is new.
@@ -120,7 +132,7 @@ func (g *consumers) join(m Member, c *Consumer) (added bool) {
 
 // subscribe replaces the group's subscriptions by a heartbeat's and tells whether a topic
 // was added or removed. A newer version or expression alone is no change to the members.
-func (g *consumers) subscribe(list []*Subscription) (changed bool) {
+func (g *consumers) subscribe(list []*Subscription, applied func(*Subscription)) (changed bool) {
 	named := make(map[string]bool, len(list))
 	for _, s := range list {
 		named[s.Topic] = true
@@ -130,6 +142,7 @@ func (g *consumers) subscribe(list []*Subscription) (changed bool) {
 		}
 		g.subscriptions[s.Topic] = s
 		g.view = nil
+		applied(s)
 		changed = changed || old == nil
 	}
 	for topic := range g.subscriptions {

@@ -38,6 +38,9 @@ func (r *Registry) register() error {
 			}
 			return n
 		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "wheelmq_subscription_conflicts_total", Help: "Pairs of different subscriptions that members of one group were found to have.",
+		}, func() float64 { return float64(r.conflicts.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "wheelmq_client_calls_waiting", Help: "Requests of the broker to clients whose answers it waits for.",
 		}, func() float64 { return float64(r.waitingCalls()) }),

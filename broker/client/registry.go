@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -22,6 +23,7 @@ type Options struct {
 	Wire     clock.Clock
 	Log      logrus.FieldLogger
 	ExpireMs int64                 // 0: 120,000
+	Config   persist.Dir           // of wheelmqSubscriptions.json; nil keeps subscriptions in memory
 	Metrics  prometheus.Registerer // may be nil
 	Health   *health.Registry      // may be nil
 }
@@ -59,6 +61,9 @@ type Registry struct {
 	consumers map[string]*consumers
 	producers map[string]map[uint64]*Member
 
+	memory    *memory
+	conflicts atomic.Int64 // that operators were warned of
+
 	idle     atomic.Bool   // nobody was there to expire
 	kick     chan struct{} // somebody came
 	stop     chan struct{}
@@ -82,6 +87,7 @@ func New(opts Options) (*Registry, error) {
 		producers: make(map[string]map[uint64]*Member),
 		kick:      make(chan struct{}, 1),
 		stop:      make(chan struct{}),
+		memory:    newMemory(&opts),
 	}
 	r.asking, r.endCalls = context.WithCancel(context.Background())
 	if err := r.register(); err != nil {
@@ -94,6 +100,9 @@ func New(opts Options) (*Registry, error) {
 func (r *Registry) Start() {
 	r.wg.Add(1)
 	go r.expireLoop()
+	if r.opts.Config != nil {
+		r.wg.Go(func() { r.memory.run(r.stop) })
+	}
 }
 
 // Close stops; calls to clients end without an answer.
@@ -101,6 +110,7 @@ func (r *Registry) Close() error {
 	r.stopOnce.Do(func() { close(r.stop) })
 	r.stopAsking()
 	r.wg.Wait()
+	r.memory.save()
 	return nil
 }
 
@@ -114,12 +124,13 @@ func (r *Registry) Heartbeat(conn remoting.Conn, beat *Beat) (subChanged bool) {
 		LastUpdate: r.opts.Wire.NowMillis(),
 	}
 	var changes []change
+	var conflicts []conflict
 	r.mu.Lock()
 	for _, group := range beat.Producers {
 		r.addProducer(group, member)
 	}
 	for i := range beat.Consumers {
-		group, changed, differs := r.addConsumer(member, beat, &beat.Consumers[i])
+		group, changed, differs := r.addConsumer(member, beat, &beat.Consumers[i], &conflicts)
 		subChanged = subChanged || differs
 		if changed {
 			changes = append(changes, change{group.name, group.conns()})
@@ -132,6 +143,7 @@ func (r *Registry) Heartbeat(conn remoting.Conn, beat *Beat) (subChanged bool) {
 		r.ConnClosed(conn)
 	}
 	r.announce(changes)
+	r.warn(conflicts)
 	r.wakeExpiry()
 	return subChanged || beat.Fingerprint == 0
 }
@@ -146,16 +158,17 @@ func (r *Registry) addProducer(group string, member Member) {
 }
 
 // addConsumer applies one entry of a heartbeat. r.mu is held.
-func (r *Registry) addConsumer(member Member, beat *Beat, c *Consumer) (group *consumers, changed, differs bool) {
+func (r *Registry) addConsumer(member Member, beat *Beat, c *Consumer, conflicts *[]conflict) (group *consumers, changed, differs bool) {
 	group = r.consumers[c.Group]
 	if group == nil {
-		group = &consumers{name: c.Group, members: make(map[uint64]*Member), subscriptions: make(map[string]*Subscription)}
+		group = newConsumers(c.Group)
 		r.consumers[c.Group] = group
 	}
 	changed = group.join(member, c)
 	differs = group.fingerprint != beat.Fingerprint
 	if !beat.WithoutSub {
-		changed = group.subscribe(c.Subscriptions) || changed
+		*conflicts = append(*conflicts, group.disagree(member.ClientID, c.Subscriptions)...)
+		changed = group.subscribe(c.Subscriptions, func(s *Subscription) { r.memory.note(c.Group, s) }) || changed
 		group.fingerprint = beat.Fingerprint
 	}
 	if group.view == nil {
@@ -241,6 +254,15 @@ func (r *Registry) Group(name []byte) *ConsumerGroup {
 	}
 	return nil
 }
+
+// Remembered returns what a group subscribed to last, whether it is online or not, since it was
+// created; nil when nobody has told.
+func (r *Registry) Remembered(group, topic []byte) *Subscription {
+	return r.memory.subscription(group, topic)
+}
+
+// DeleteGroup forgets what a group that was deleted subscribed to.
+func (r *Registry) DeleteGroup(group string) { r.memory.forget(group) }
 
 // Groups returns the names of the consumer groups that are online and subscribe to a
 // topic, sorted; "" means any topic.

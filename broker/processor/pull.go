@@ -47,6 +47,8 @@ type (
 	}
 	consumerReader interface {
 		Group(name []byte) *client.ConsumerGroup
+		// Remembered is what a group subscribed to last, online or not; nil when nobody told.
+		Remembered(group, topic []byte) *client.Subscription
 	}
 	pullOffsets interface {
 		Commit(group, topic []byte, queueID int32, offset int64)
@@ -204,7 +206,7 @@ func (p *Pull) subscribed(ex *remoting.Exchange, req *remoting.PullMessageReques
 	}
 	online := p.opts.Clients.Group(req.ConsumerGroup)
 	if online == nil {
-		return nil, &remoting.Error{Code: remoting.SubscriptionNotExist, Remark: "the consumer's group info not exist" + faq}
+		return p.unannounced(req, group, "the consumer's group info not exist"+faq, remoting.SubscriptionNotExist)
 	}
 	if online.Broadcast() && !group.ConsumeBroadcastEnable {
 		return nil, forbid(ex, forbiddenBroadcast, "the consumer group[%s] can not consume by broadcast way", req.ConsumerGroup)
@@ -212,9 +214,9 @@ func (p *Pull) subscribed(ex *remoting.Exchange, req *remoting.PullMessageReques
 	s := online.Subscription(req.Topic)
 	switch {
 	case s == nil:
-		return nil, &remoting.Error{Code: remoting.SubscriptionNotExist, Remark: "the consumer's subscription not exist" + faq}
+		return p.unannounced(req, group, "the consumer's subscription not exist"+faq, remoting.SubscriptionNotExist)
 	case s.Version < req.SubVersion:
-		return nil, &remoting.Error{Code: remoting.SubscriptionNotLatest, Remark: "the consumer's subscription not latest"}
+		return p.unannounced(req, group, "the consumer's subscription not latest", remoting.SubscriptionNotLatest)
 	case s.Err != nil:
 		p.opts.Differences.Use(difference.SubscriptionParseRefused)
 		return nil, s.Err

@@ -254,7 +254,7 @@ func TestPullIsRefused(t *testing.T) {
 			remark: "the consumer's group info not exist" + faq},
 		{name: "topic without a subscription", prepare: func(l *lab) { l.join(client.Clustering, "U", "*", 1) }, change: ext{"sysFlag": "0"},
 			code: remoting.SubscriptionNotExist, remark: "the consumer's subscription not exist" + faq},
-		{name: "newer subscription", prepare: func(l *lab) { l.join(client.Clustering, "T", "*", 1) }, change: ext{"sysFlag": "0", "subVersion": "2"},
+		{name: "newer subscription", prepare: func(l *lab) { l.join(client.Clustering, "T", "*", 1) }, change: ext{"sysFlag": "0", "subVersion": "2", "expressionType": "SQL92"},
 			code: remoting.SubscriptionNotLatest, remark: "the consumer's subscription not latest"},
 		{name: "broadcast", prepare: func(l *lab) {
 			l.groups["g"].ConsumeBroadcastEnable = false

@@ -13,6 +13,8 @@ type foundProperties struct {
 	multiQueue  bool
 	noWait      bool // WAIT=false: the reply does not wait for the flush
 	hasUniqKey  bool
+	otherKind   bool   // is delayed or ordered: a priority does not count
+	priority    []byte // _SYS_MSG_PRIORITY_, as the client wrote it
 }
 
 var (
@@ -39,6 +41,7 @@ func (s *Send) properties(st *sendState) error {
 	if st.found.multiQueue {
 		return errMultiQueue
 	}
+	st.prioritise()
 	st.props = append(st.props, s.own...)
 	if !st.found.hasUniqKey {
 		st.uniqKey = message.AppendUniqKey(st.uniqKey, s.opts.StoreHost.Addr(), s.opts.Store.NowMillis())
@@ -64,6 +67,12 @@ func (st *sendState) takeProperty(entry []byte, nameLen int) {
 		st.found.multiQueue = bytes.Contains(value, lightQueue)
 	case message.PropertyWait:
 		st.found.noWait = string(value) == "false"
+	case message.PropertyDelay, message.PropertyTimerDeliverMs, message.PropertyTimerDelaySec, message.PropertyTimerDelayMs,
+		message.PropertyShardingKey:
+		st.found.otherKind = true
+	case message.PropertyPriority:
+		st.found.priority = value
+		return
 	}
 	st.props = append(append(st.props, entry...), 0x02)
 }

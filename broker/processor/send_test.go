@@ -320,3 +320,33 @@ func BenchmarkSend(b *testing.B) {
 		out = remoting.AppendReplyHead(out[:0], ex.Req.Opaque, &ex.Reply)
 	}
 }
+
+func TestSend_PriorityIsTheQueue(t *testing.T) {
+	t.Parallel()
+	l := newSendLab(t, false)
+	for _, tt := range []struct {
+		name  string
+		props string
+		queue int32
+		kept  string
+	}{
+		{"inside", properties("_SYS_MSG_PRIORITY_", "2", "TAGS", "a"), 2, "2"},
+		{"beyond the last queue", properties("_SYS_MSG_PRIORITY_", "9"), 3, "9"},
+		{"given twice", properties("_SYS_MSG_PRIORITY_", "9", "_SYS_MSG_PRIORITY_", "1"), 1, "1"},
+		{"negative", properties("_SYS_MSG_PRIORITY_", "-1"), 0, "-1"},
+		{"ordered", properties("_SYS_MSG_PRIORITY_", "2", "__SHARDINGKEY", "k"), 0, ""},
+	} {
+		reply := request(t, l.routes, &conn{}, remoting.SendMessageV2, sendHeader("T", 0, tt.props), "x")
+		wantReply(t, reply, remoting.Success, "")
+		if got := extOf(reply, "queueId"); got != strconv.Itoa(int(tt.queue)) {
+			t.Errorf("%s: the reply names queue %s, want %d", tt.name, got, tt.queue)
+			continue
+		}
+		offset, err := strconv.ParseInt(extOf(reply, "queueOffset"), 10, 64)
+		check(t, err)
+		v := l.stored("T", tt.queue, offset)
+		if got, _ := message.PropertyGet(v.Properties, message.PropertyPriority); string(got) != tt.kept {
+			t.Errorf("%s: stored with priority %q, want %q", tt.name, got, tt.kept)
+		}
+	}
+}

@@ -51,6 +51,7 @@ const (
 	PullRetryImmediately = 20
 	PullOffsetMoved      = 21
 	QueryNotFound        = 22
+	SubscriptionNotExist = 24
 	GroupNotExist        = 26
 	InvalidParameter     = 29
 	IllegalOperation     = 604
