@@ -84,6 +84,10 @@ type Log interface {
 	// offsets are set in recs.
 	PutBatch(recs []message.Record, done Completion) (res PutResult, pending bool)
 
+	// Collect adds a record to a group, and PutGroup appends the records of one; see Store.
+	Collect(g *Group, rec *message.Record) Status
+	PutGroup(g *Group, done Completion) (stored int, res PutResult, pending bool)
+
 	// Record reads the record at an offset of the log. size ≤ 0 means: take it from the
 	// record, after checking that a record starts there. The error says what is wrong.
 	Record(commitLogOffset int64, size int32) (Slice, error)

@@ -216,6 +216,11 @@ func (f *file) fillTo(end int64) error {
 func (q *ConsumeQueue) put(offset int64, u Unit) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.publish(offset, u)
+}
+
+// publish is put for one who holds mu.
+func (q *ConsumeQueue) publish(offset int64, u Unit) error {
 	if q.gone || offset < q.max.Load() {
 		return nil
 	}

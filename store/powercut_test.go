@@ -53,8 +53,9 @@ type workload struct {
 	clock        *clock.Virtual
 	disk         *region.Memory
 	plant        func(*region.Memory) region.FS // puts a planted bug before the disk, or nil
-	even         bool                           // bodies of one size: new records begin where lost ones did
-	eager        bool                           // planted: progress is saved before what it stands for
+	group        store.Group
+	even         bool // bodies of one size: new records begin where lost ones did
+	eager        bool // planted: progress is saved before what it stands for
 	s            *store.Store
 	depth        int // power cuts that led here
 	clones       *atomic.Int64
@@ -233,8 +234,10 @@ func (p put) end() int64 { return p.at + int64(p.size) }
 func (w *workload) step() error {
 	w.clock.Set(w.clock.NowMillis() + int64(w.rng.IntN(50)))
 	switch n := w.rng.IntN(100); {
-	case n < 55:
+	case n < 49:
 		return w.put()
+	case n < 55:
+		return w.putGroup()
 	case n < 62:
 		return w.putBatch()
 	case n < 68:
@@ -316,6 +319,28 @@ func (w *workload) putBatch() error {
 		recs[i].Body = recs[i].Body[:min(len(recs[i].Body), 2<<10)]
 	}
 	res, pending := w.s.PutBatch(recs, acknowledged{w, len(recs)})
+	return w.note(recs, res, pending)
+}
+
+// putGroup puts what a scheduler delivers at once.
+func (w *workload) putGroup() error {
+	recs := make([]message.Record, 1+w.rng.IntN(5))
+	for i := range recs {
+		recs[i] = w.record([]string{"A", "B"}[w.rng.IntN(2)])
+		recs[i].Body = recs[i].Body[:min(len(recs[i].Body), 2<<10)]
+		if status := w.s.Collect(&w.group, &recs[i]); status != store.PutOK {
+			return fmt.Errorf("a record of a group: status %d", status)
+		}
+	}
+	stored, res, pending := w.s.PutGroup(&w.group, acknowledged{w, len(recs)})
+	if stored != len(recs) {
+		return fmt.Errorf("%d of %d records of a group: %+v", stored, len(recs), res)
+	}
+	for i := range recs {
+		at := w.group.Result(i)
+		recs[i].QueueOffset, recs[i].CommitLogOffset = at.QueueOffset, at.CommitLogOffset
+	}
+	w.group.Reset()
 	return w.note(recs, res, pending)
 }
 

@@ -183,9 +183,27 @@ func (s *Store) fillHost(rec *message.Record) {
 // holds mu.
 func (s *Store) begin(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQueue, []byte, int64, Status) {
 	debug.SetPanicOnFault(true)
-	if s.closed || s.broken.Load() != nil || !internal && s.full.Load() != nil {
+	if !s.accepts(internal) {
 		return nil, nil, 0, ServiceNotAvailable
 	}
+	queue, buf, at, status := s.room(queue, size, n, internal)
+	if status == PutOK {
+		s.takeStamp()
+	}
+	return queue, buf, at, status
+}
+
+// accepts tells whether the store takes such records at all. Caller holds mu.
+func (s *Store) accepts(internal bool) bool {
+	return !s.closed && s.broken.Load() == nil && (internal || s.full.Load() == nil)
+}
+
+// takeStamp takes the instant of what is appended next, which is never before that of the last.
+// Caller holds mu.
+func (s *Store) takeStamp() { s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMillis()) }
+
+// room makes room for n records of size bytes together. Caller holds mu.
+func (s *Store) room(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQueue, []byte, int64, Status) {
 	if queue.gone {
 		queue = s.queues.findOrCreate(queue.topic, queue.queueID)
 	}
@@ -205,7 +223,6 @@ func (s *Store) begin(queue *ConsumeQueue, size, n int, internal bool) (*Consume
 		return nil, nil, 0, s.noRoom(queue, err)
 	}
 	s.failing = false
-	s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMillis())
 	return queue, buf, at, PutOK
 }
 

@@ -30,6 +30,8 @@ type Hook struct {
 type Log interface {
 	Put(rec *message.Record, done store.Completion) (store.PutResult, bool)
 	PutBatch(recs []message.Record, done store.Completion) (store.PutResult, bool)
+	Collect(g *store.Group, rec *message.Record) store.Status
+	PutGroup(g *store.Group, done store.Completion) (stored int, res store.PutResult, pending bool)
 }
 
 // Appender leads records through the hooks into the store. It is safe for concurrent use.
@@ -73,6 +75,26 @@ func (a *Appender) PutBatch(recs []message.Record, origin Origin, done store.Com
 	}
 	res, pending := a.log.PutBatch(recs, done)
 	return res, pending, Refusal(res)
+}
+
+// Collect leads one record through the hooks into a group, which keeps nothing of it. full asks for
+// the group to be put. An error is that of a hook, or says that such a record is never stored.
+func (a *Appender) Collect(g *store.Group, rec *message.Record, origin Origin) (full bool, err error) {
+	if err := a.apply(rec, origin); err != nil {
+		return false, err
+	}
+	rec.Internal = origin != FromClient
+	if err := Refusal(store.PutResult{Status: a.log.Collect(g, rec)}); err != nil {
+		return false, err
+	}
+	return g.Full(), nil
+}
+
+// PutGroup stores the records of a group in their order. stored is how many are: when not all, the
+// error is why the next one is not. See store.Log for pending and done.
+func (a *Appender) PutGroup(g *store.Group, done store.Completion) (stored int, pending bool, err error) {
+	stored, res, pending := a.log.PutGroup(g, done)
+	return stored, pending, Refusal(res)
 }
 
 func (a *Appender) apply(rec *message.Record, origin Origin) error {

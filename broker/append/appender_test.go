@@ -6,6 +6,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
 
@@ -18,6 +19,18 @@ func (l *lastPut) Put(rec *message.Record, _ store.Completion) (store.PutResult,
 
 func (l *lastPut) PutBatch([]message.Record, store.Completion) (store.PutResult, bool) {
 	return store.PutResult{}, false
+}
+
+func (l *lastPut) Collect(_ *store.Group, rec *message.Record) store.Status {
+	l.rec = *rec
+	if rec.Topic == "illegal" {
+		return store.MessageIllegal
+	}
+	return store.PutOK
+}
+
+func (l *lastPut) PutGroup(*store.Group, store.Completion) (int, store.PutResult, bool) {
+	return 1, store.PutResult{Status: store.ServiceNotAvailable}, true
 }
 
 func TestPut_OnlySchedulersSetTheServersOwnProperties(t *testing.T) {
@@ -57,5 +70,35 @@ func TestPut_HooksRunInOrderAndRefuse(t *testing.T) {
 	}
 	if len(ran) != 2 || ran[0] != "first" || ran[1] != "second" || log.rec.Topic != "" {
 		t.Fatalf("ran %v, stored %q", ran, log.rec.Topic)
+	}
+}
+
+func TestCollect_IsLikePut(t *testing.T) {
+	t.Parallel()
+	var log lastPut
+	refusal := errors.New("no")
+	a := appender.New(&log, appender.Hook{Name: "refuse", Apply: func(rec *message.Record, _ appender.Origin) error {
+		if rec.Topic == "refused" {
+			return refusal
+		}
+		return nil
+	}})
+	var g store.Group
+	forged := message.PropertyAppend(nil, message.PropertySource, "1:2:0")
+	if full, err := a.Collect(&g, &message.Record{Topic: "T", Properties: forged}, appender.FromBroker); full || err != nil {
+		t.Errorf("full %v, %v", full, err)
+	}
+	if _, there := message.PropertyGet(log.rec.Properties, message.PropertySource); there || !log.rec.Internal {
+		t.Errorf("collected: %+v", log.rec)
+	}
+	if _, err := a.Collect(&g, &message.Record{Topic: "refused"}, appender.FromScheduler); !errors.Is(err, refusal) {
+		t.Errorf("%v, want the hook's refusal", err)
+	}
+	var code *remoting.Error
+	if _, err := a.Collect(&g, &message.Record{Topic: "illegal"}, appender.FromScheduler); !errors.As(err, &code) || code.Code != remoting.MessageIllegal {
+		t.Errorf("%v", err)
+	}
+	if stored, pending, err := a.PutGroup(&g, nil); stored != 1 || !pending || !errors.As(err, &code) || code.Code != remoting.ServiceNotAvailable {
+		t.Errorf("%d stored, pending %v, %v", stored, pending, err)
 	}
 }

@@ -44,10 +44,22 @@ func (p *trap) moment() {
 	p.left = p.lab.disk.PowerCut(cut)
 }
 
-// trapped is an Appender with a moment before and after every copy.
+// trapped is an Appender with a moment before and after every record, and before and after every
+// group of copies, of which many have only one.
 type trapped struct {
 	timer.Appender
 	trap *trap
+}
+
+func (d trapped) Collect(g *store.Group, rec *message.Record, origin appender.Origin) (bool, error) {
+	full, err := d.Appender.Collect(g, rec, origin)
+	return full || len(rec.Body)%3 > 0, err
+}
+
+func (d trapped) PutGroup(g *store.Group, done store.Completion) (int, bool, error) {
+	d.trap.moment()
+	defer d.trap.moment()
+	return d.Appender.PutGroup(g, done)
 }
 
 func (d trapped) Put(rec *message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error) {

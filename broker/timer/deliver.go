@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"errors"
 	"fmt"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
@@ -20,6 +21,7 @@ const (
 type worker struct {
 	units [enqueueBatch]store.Unit
 	copy  *redeliver.Copier
+	group group
 	idle  []*flight // to be used again
 	stall string    // why this pass delivers nothing, or ""
 	// withheld: this pass has told Stall that something was due.
@@ -30,7 +32,7 @@ type worker struct {
 type fate int
 
 const (
-	sent    fate = iota // its copy is stored, or on its way
+	sent    fate = iota // its copy is in the group that is put next
 	gone                // delivered before, cancelled, parked or lost
 	waiting             // its target refuses it, by an error, or others before it
 	refused             // the store refuses everything
@@ -41,22 +43,37 @@ const (
 func (s *Service) deliverDue(l *line, sec *second, until int64) error {
 	f := s.begin(l, sec)
 	defer s.launch(f)
+	err := s.collectDue(l, sec, until, f)
+	return errors.Join(err, s.putDue(f))
+}
+
+// collectDue collects copies for a flight, and puts what is collected whenever there is enough.
+func (s *Service) collectDue(l *line, sec *second, until int64, f *flight) error {
 	for range min(batch, maxInFlight-s.inFlight) {
 		e := sec.first()
 		if e == nil || sec.dueOf(e) > until {
 			break
 		}
-		due := sec.dueOf(e)
-		out, err := s.deliver(sec, e, f)
-		if out == refused {
+		late := max(until-sec.dueOf(e), 0)
+		out, err := s.deliver(sec, e)
+		switch out {
+		case refused:
 			return err
+		case waiting:
+			// Those before it are in its topic, or still before it.
+			if err := s.putDue(f); err != nil {
+				return err
+			}
 		}
 		i := sec.pop()
 		s.loaded--
 		switch out {
 		case sent:
-			f.entries = append(f.entries, i)
-			s.lateness.Observe(float64(max(until-due, 0)) / 1000)
+			if s.worker.group.made(i, late) {
+				if err := s.putDue(f); err != nil {
+					return err
+				}
+			}
 		case waiting:
 			s.held.push(s.worker.copy.Record.Topic, heldEntry{l, sec, i}, s.opts.Store.NowMillis(), err)
 			sec.held++
@@ -65,8 +82,18 @@ func (s *Service) deliverDue(l *line, sec *second, until int64) error {
 	return nil
 }
 
-// deliver stores the copy of a due message in its real topic, as part of a flight.
-func (s *Service) deliver(sec *second, e *entry, f *flight) (out fate, err error) {
+// putDue puts what is collected. What the store refuses is due again.
+func (s *Service) putDue(f *flight) error {
+	left, err := s.putGroup(f)
+	for _, c := range left {
+		f.sec.link(c.entry)
+		s.loaded++
+	}
+	return err
+}
+
+// deliver collects the copy of a due message for its real topic, as part of a flight.
+func (s *Service) deliver(sec *second, e *entry) (out fate, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			_ = s.lost(e.logOffset, faultOf(p))
@@ -88,10 +115,10 @@ func (s *Service) deliver(sec *second, e *entry, f *flight) (out fate, err error
 	if err != nil {
 		return s.missing(sec, e, err)
 	}
-	return s.deliverView(&v, sec, e, f)
+	return s.deliverView(&v, sec, e)
 }
 
-func (s *Service) deliverView(v *message.View, sec *second, e *entry, f *flight) (fate, error) {
+func (s *Service) deliverView(v *message.View, sec *second, e *entry) (fate, error) {
 	c := s.worker.copy
 	reason := c.Make(v, e.logOffset)
 	count := s.topics.of(c.Record.Topic)
@@ -107,12 +134,14 @@ func (s *Service) deliverView(v *message.View, sec *second, e *entry, f *flight)
 		return waiting, nil
 	}
 	if reason == "" {
-		out, err := s.put(f)
-		if out != gone {
-			if out == sent {
-				s.count(count, sec)
-			}
-			return out, err
+		full, err := s.opts.Appender.Collect(&s.worker.group.records, &c.Record, appender.FromScheduler)
+		switch {
+		case err == nil:
+			s.worker.group.collected(count, full)
+			return sent, nil
+		case !redeliver.Permanent(err):
+			// Not the store refuses, but somebody before it, who may mean this topic only.
+			return waiting, err
 		}
 		reason = err.Error()
 	}
@@ -129,26 +158,6 @@ func (s *Service) missing(sec *second, e *entry, err error) (fate, error) {
 		return gone, nil
 	}
 	return s.gone(nil, sec, s.lost(e.logOffset, err))
-}
-
-// put appends the copy that was made. With gone the error is why its target will never take it.
-func (s *Service) put(f *flight) (fate, error) {
-	rec := &s.worker.copy.Record
-	f.Add()
-	res, pending, err := s.opts.Appender.Put(rec, appender.FromScheduler, f)
-	if !pending {
-		f.Drop()
-	}
-	switch {
-	case err == nil:
-		return sent, nil
-	case redeliver.Permanent(err):
-		return gone, err
-	case res.Status == store.PutOK:
-		// Not the store refused, but somebody before it, who may mean this topic only.
-		return waiting, err
-	}
-	return refused, fmt.Errorf("timer: deliver to %s: %w", rec.Topic, err)
 }
 
 // gone notes a message that came due and has no copy on its way.
@@ -168,14 +177,16 @@ func (s *Service) countRemoved(t *topicCount, sec *second, e *entry) {
 
 // count takes a message out of the pending ones of its topic, nil when that is not known. A
 // checkpoint has it as pending until its second is done.
-func (s *Service) count(t *topicCount, sec *second) {
-	s.progress++
+func (s *Service) count(t *topicCount, sec *second) { s.countMany(t, sec, 1) }
+
+func (s *Service) countMany(t *topicCount, sec *second, n int64) {
+	s.progress += n
 	if t == nil {
 		return
 	}
-	t.n--
+	t.n -= n
 	if sec.removed == nil {
 		sec.removed = make(map[*topicCount]int64)
 	}
-	sec.removed[t]++
+	sec.removed[t] += n
 }

@@ -81,9 +81,12 @@ func (s *Service) retryTopic(t *heldTopic, now int64) error {
 	for n := 0; n < batch && len(t.entries) > 0; n++ {
 		h := t.entries[0]
 		f := s.begin(h.line, h.sec)
-		out, err := s.deliver(h.sec, &h.sec.entries[h.i], f)
+		out, err := s.deliver(h.sec, &h.sec.entries[h.i])
 		if out == sent {
-			f.entries = append(f.entries, h.i)
+			s.worker.group.made(h.i, max(s.nowOf(h.line, now)-h.sec.dueOf(&h.sec.entries[h.i]), 0))
+			if _, err = s.putGroup(f); err != nil {
+				out = refused
+			}
 		}
 		s.launch(f)
 		switch out {

@@ -43,6 +43,8 @@ type (
 	// Appender is the one door into the store.
 	Appender interface {
 		Put(rec *message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error)
+		Collect(g *store.Group, rec *message.Record, origin appender.Origin) (full bool, err error)
+		PutGroup(g *store.Group, done store.Completion) (stored int, pending bool, err error)
 	}
 	// Parker takes messages that their target refuses for good.
 	Parker interface {

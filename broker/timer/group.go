@@ -1,0 +1,69 @@
+package timer
+
+import (
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// group is copies that are put together: one turn at the log for many.
+type group struct {
+	records store.Group
+	copies  []collected
+	full    bool
+}
+
+// collected is a message whose copy is in the group.
+type collected struct {
+	entry  int32 // of its second
+	lateMs int64
+	topic  *topicCount
+}
+
+// collected notes a copy that is in records.
+func (g *group) collected(topic *topicCount, full bool) {
+	g.copies = append(g.copies, collected{topic: topic})
+	g.full = full
+}
+
+// made says which entry the last copy is of, and how late it is, ms. It tells whether the group is
+// to be put now.
+func (g *group) made(entry int32, lateMs int64) (full bool) {
+	last := &g.copies[len(g.copies)-1]
+	last.entry, last.lateMs = entry, lateMs
+	return g.full
+}
+
+// putGroup puts the copies that are collected, as part of a flight. left are those that the store
+// refuses by the error, until the next one is collected.
+func (s *Service) putGroup(f *flight) (left []collected, err error) {
+	g := &s.worker.group
+	if len(g.copies) == 0 {
+		return nil, nil
+	}
+	f.Add()
+	stored, pending, err := s.opts.Appender.PutGroup(&g.records, f)
+	if !pending {
+		f.Drop()
+	}
+	if err != nil {
+		err = fmt.Errorf("timer: deliver: %w", err)
+	}
+	s.sent(f, g.copies[:stored])
+	left = g.copies[stored:]
+	g.records.Reset()
+	g.copies, g.full = g.copies[:0], false
+	return left, err
+}
+
+// sent takes in copies that are in the log.
+func (s *Service) sent(f *flight, copies []collected) {
+	for i := 0; i < len(copies); {
+		topic, n := copies[i].topic, int64(0)
+		for ; i < len(copies) && copies[i].topic == topic; i, n = i+1, n+1 {
+			f.entries = append(f.entries, copies[i].entry)
+			s.lateness.Observe(float64(copies[i].lateMs) / 1000)
+		}
+		s.countMany(topic, f.sec, n)
+	}
+}
