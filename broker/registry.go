@@ -42,8 +42,13 @@ func (b *Broker) routes() []remoting.Route {
 			},
 		}).Routes(),
 		(&processor.ConsumerOffset{
-			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Store: b.store, HotBytes: hotBytes(),
+			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Clients: b.clients, Store: b.store, HotBytes: hotBytes(),
 		}).Routes(),
+		(&processor.OffsetReset{
+			BrokerName: c.BrokerName, ServerSide: c.UseServerSideResetOffset, Topics: b.topics, Groups: b.groups, Clients: b.clients,
+			Offsets: b.offsets, Store: b.store, Polls: b.polls, Differences: o.Differences, Log: o.Log,
+		}).Routes(),
+		(&processor.Relay{BrokerName: c.BrokerName, Clients: b.clients, Topics: b.topics, Groups: b.groups, Store: b.store, Log: o.Log}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
 		(&processor.Heartbeat{
 			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, Log: o.Log,

@@ -30,6 +30,8 @@ type file struct {
 	DataVersion   dataVersion                `json:"dataVersion"`
 	GroupTopicMap map[string][]string        `json:"groupTopicMap"`
 	OffsetTable   map[string]map[int32]int64 `json:"offsetTable"`
+	// Resets are the queues whose reset is not done. RocketMQ passes over it.
+	Resets map[string][]int32 `json:"wheelmqResets,omitempty"`
 }
 
 // New loads the table from its file; without a readable one it is empty.
@@ -127,7 +129,7 @@ func (t *Table) Save() error {
 
 // snapshot is the file's contents now. saveMu is held.
 func (t *Table) snapshot() *file {
-	f := &file{GroupTopicMap: make(map[string][]string), OffsetTable: make(map[string]map[int32]int64)}
+	f := &file{GroupTopicMap: make(map[string][]string), OffsetTable: make(map[string]map[int32]int64), Resets: make(map[string][]int32)}
 	t.mu.RLock()
 	for key, r := range t.rows {
 		offsets := make(map[int32]int64)
@@ -135,6 +137,9 @@ func (t *Table) snapshot() *file {
 		for queueID, p := range r.queues {
 			if p.committed != None {
 				offsets[queueID] = p.committed
+			}
+			if p.reset != notReset {
+				f.Resets[key] = append(f.Resets[key], queueID)
 			}
 		}
 		r.mu.Unlock()
@@ -170,6 +175,12 @@ func (t *Table) load() {
 		r := newRow(topic, group)
 		for queueID, committed := range offsets {
 			r.queue(queueID).committed = max(committed, 0)
+		}
+		for _, queueID := range f.Resets[key] {
+			if p := r.queues[queueID]; p != nil {
+				p.reset = resetPending
+				t.resets.Add(1)
+			}
 		}
 		t.rows[key] = r
 	}

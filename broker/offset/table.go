@@ -13,6 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 )
 
@@ -41,9 +42,10 @@ type Options struct {
 	End func(topic string, queueID int32) int64
 	// Rewound, when not nil, is what clients remember of a state that a test took back: commits of
 	// that state, and past the end of a queue, are left out.
-	Rewound *rewind.Memory
-	Metrics prometheus.Registerer // may be nil
-	Health  *health.Registry      // may be nil
+	Rewound     *rewind.Memory
+	Differences *difference.Set       // may be nil: all on
+	Metrics     prometheus.Registerer // may be nil
+	Health      *health.Registry      // may be nil
 }
 
 // Table is all groups' offsets. Its methods are safe for concurrent use; Commit and
@@ -54,6 +56,7 @@ type Table struct {
 	mu   sync.RWMutex // guards rows, not their contents
 	rows map[string]*row
 
+	resets   atomic.Int64 // queues whose reset is not done
 	commits  atomic.Int64 // since the start, for the data version
 	version  dataVersion  // guarded by saveMu
 	changes  atomic.Int64 // grows with everything that Save must write
@@ -78,18 +81,23 @@ type row struct {
 type progress struct {
 	committed int64 // None before the first commit
 	pulled    int64 // next offset of the last pull, None before the first
+	reset     resetState
 }
 
 // Commit sets a group's offset in a queue, backwards too; a negative one is taken as 0
-// (request code 15, RocketMQ 5.5.0).
-func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) {
+// (request code 15, RocketMQ 5.5.0). It is ignored while a Reset is not done.
+func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) Taken {
 	offset = max(offset, 0)
 	if t.opts.Rewound != nil && (t.opts.Rewound.Has(string(group), string(topic), queueID) || offset > t.opts.End(string(topic), queueID)) {
-		return
+		return Ignored
 	}
 	r := t.row(group, topic)
 	r.mu.Lock()
 	p := r.queue(queueID)
+	if taken := p.taken(offset); taken != Stored {
+		r.mu.Unlock()
+		return taken
+	}
 	changed := p.committed != offset
 	p.committed = offset
 	r.mu.Unlock()
@@ -97,6 +105,7 @@ func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) {
 	if changed {
 		t.changed()
 	}
+	return Stored
 }
 
 // Pulled notes where the group's next pull from a queue begins. It is not persisted.
@@ -237,7 +246,17 @@ func (t *Table) delete(match func(*row) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := len(t.rows)
-	maps.DeleteFunc(t.rows, func(_ string, r *row) bool { return match(r) })
+	maps.DeleteFunc(t.rows, func(_ string, r *row) bool {
+		if !match(r) {
+			return false
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, p := range r.queues {
+			t.forgetReset(p)
+		}
+		return true
+	})
 	if len(t.rows) != before {
 		t.changed()
 	}

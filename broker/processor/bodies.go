@@ -48,3 +48,9 @@ func (t queueTable) body(rateKey string, rate float64) []byte {
 	body = strconv.AppendFloat(body, rate, 'f', -1, 64)
 	return append(body, '}')
 }
+
+// object is {"<key>":{…}}.
+func (t queueTable) object(key string) []byte {
+	body := append([]byte{'{'}, remoting.AppendJSONString(nil, key)...)
+	return append(fastjson.AppendObjectKeyed(append(body, ':'), t), '}')
+}

@@ -20,16 +20,23 @@ type (
 		Lookup(name []byte) *subscription.Config
 	}
 	offsetTable interface {
-		Commit(group, topic []byte, queueID int32, offset int64)
+		Commit(group, topic []byte, queueID int32, offset int64) offset.Taken
 		Query(group, topic []byte, queueID int32) int64
 	}
 )
+
+// rebalancer makes the members of a group divide the queues again.
+type rebalancer interface{ Rebalance(group []byte) }
+
+// offsetWasReset is the remark of an offset that is not stored (RocketMQ 5.5.0).
+const offsetWasReset = "Offset has been previously reset"
 
 // ConsumerOffset serves QUERY_CONSUMER_OFFSET (14) and UPDATE_CONSUMER_OFFSET (15).
 type ConsumerOffset struct {
 	Topics   topicReader
 	Groups   groupReader
 	Offsets  offsetTable
+	Clients  rebalancer
 	Store    store.Log
 	HotBytes int64 // as PullLimits.HotBytes
 }
@@ -76,7 +83,9 @@ func (c *ConsumerOffset) young(queue *store.ConsumeQueue) bool {
 	return ok && (c.HotBytes <= 0 || first.CommitLogOffset >= c.Store.MaxCommitLogOffset()-c.HotBytes)
 }
 
-// update stores an offset as it is: beyond the end, or backwards.
+// update stores an offset as it is: beyond the end, or backwards. One of a group that is being reset
+// is not stored. A client that takes over where it was sent has given its queue up until the next
+// time that it divides the queues, which may be 20 s later: it is told to do so now.
 func (c *ConsumerOffset) update(ex *remoting.Exchange) error {
 	var req remoting.UpdateConsumerOffsetRequest
 	if err := req.Decode(&ex.Req.Ext); err != nil {
@@ -89,6 +98,12 @@ func (c *ConsumerOffset) update(ex *remoting.Exchange) error {
 	if c.Topics.Get(req.Topic) == nil {
 		return remoting.Errorf(remoting.TopicNotExist, "Topic %s not exist!", req.Topic)
 	}
-	c.Offsets.Commit(req.ConsumerGroup, req.Topic, req.QueueID, req.CommitOffset)
+	taken := c.Offsets.Commit(req.ConsumerGroup, req.Topic, req.QueueID, req.CommitOffset)
+	if taken != offset.Stored {
+		ex.Reply.Remark = offsetWasReset
+	}
+	if taken == offset.Arrived {
+		c.Clients.Rebalance(req.ConsumerGroup)
+	}
 	return nil
 }

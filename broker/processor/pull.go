@@ -9,6 +9,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
+	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/subscription"
@@ -51,9 +52,13 @@ type (
 		Remembered(group, topic []byte) *client.Subscription
 	}
 	pullOffsets interface {
-		Commit(group, topic []byte, queueID int32, offset int64)
+		Commit(group, topic []byte, queueID int32, offset int64) offset.Taken
 		Pulled(group, topic []byte, queueID int32, next int64)
 		Query(group, topic []byte, queueID int32) int64
+		// TakeReset and ResetPending have something to tell only while Resetting does.
+		Resetting() bool
+		TakeReset(group, topic []byte, queueID int32) (offset int64, ok bool)
+		ResetPending(group, topic []byte, queueID int32) bool
 	}
 )
 

@@ -33,13 +33,19 @@ func (p *Pull) park(ex *remoting.Exchange, target pullTarget, suspendMs int64) {
 	ex.Reply.Reset()
 	waiter := p.hold(ex, target, p.opts.Wire.NowMillis()+suspendMs)
 	p.opts.Polls.Park(waiter)
-	// A record, or the connection's end, may have come between the read and the parking.
+	// A record, a reset, or the connection's end may have come between the read and the parking.
 	queue := p.opts.Store.Queue([]byte(target.topic.TopicName), target.queueID)
-	if queue != nil && queue.Max() > target.offset {
+	if queue != nil && queue.Max() > target.offset || p.resetPending(&target) {
 		p.opts.Polls.Resume(waiter)
 	} else if conn.Closed() {
 		p.opts.Polls.ConnClosed(conn.ID())
 	}
+}
+
+// resetPending tells whether the pull is to be sent elsewhere.
+func (p *Pull) resetPending(t *pullTarget) bool {
+	return p.opts.Offsets.Resetting() &&
+		p.opts.Offsets.ResetPending([]byte(t.group.GroupName), []byte(t.topic.TopicName), t.queueID)
 }
 
 // Resume implements longpoll.Resumer: it reads again and answers whatever there is.

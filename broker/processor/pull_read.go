@@ -85,6 +85,7 @@ func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Re
 			got.code, got.status, got.next = remoting.PullRetryImmediately, "OFFSET_OF_AN_EARLIER_LIFE", at
 		}
 	}
+	p.moveToReset(t, &got)
 	if got.status == "" {
 		p.collect(queue, t, &got, reply)
 	}
@@ -104,6 +105,16 @@ func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Re
 	}
 	p.opts.Stats.GotTook(p.opts.Wire.NowMillis() - started)
 	return got
+}
+
+// moveToReset sends a pull to where its group's offset was reset to.
+func (p *Pull) moveToReset(t *pullTarget, got *pulled) {
+	if !p.opts.Offsets.Resetting() {
+		return
+	}
+	if at, ok := p.opts.Offsets.TakeReset([]byte(t.group.GroupName), []byte(t.topic.TopicName), t.queueID); ok {
+		got.code, got.status, got.next = remoting.PullOffsetMoved, "OFFSET_RESET", at
+	}
 }
 
 // remembered tells whether a pull's offset is of an earlier life.

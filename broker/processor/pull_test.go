@@ -35,6 +35,8 @@ type lab struct {
 	topics  topics
 	groups  groups
 	routes  []remoting.Route
+
+	pushedResets bool // useServerSideResetOffset=false
 }
 
 func newLab(t testing.TB, change ...func(*processor.PullOptions)) *lab {
@@ -92,7 +94,12 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 	l.routes = nil
 	for _, family := range []interface{ Routes() []remoting.Route }{
 		processor.NewPull(opts),
-		&processor.ConsumerOffset{Topics: l.topics, Groups: l.groups, Offsets: l.offsets, Store: l.store},
+		&processor.ConsumerOffset{Topics: l.topics, Groups: l.groups, Offsets: l.offsets, Clients: l.clients, Store: l.store},
+		&processor.OffsetReset{
+			BrokerName: "broker-a", ServerSide: !l.pushedResets, Topics: l.topics, Groups: l.groups, Clients: l.clients,
+			Offsets: l.offsets, Store: l.store, Polls: l.polls, Differences: differences, Log: quiet(),
+		},
+		&processor.Relay{BrokerName: "broker-a", Clients: l.clients, Topics: l.topics, Groups: l.groups, Store: l.store, Log: quiet()},
 		&processor.QueueOffset{Store: l.store},
 		&processor.View{Store: l.store, Differences: differences},
 		&processor.ConsumerAdmin{BrokerName: "broker-a", Clients: l.clients, Offsets: l.offsets, Topics: l.topics, Store: l.store, Stats: l.stats},
@@ -296,12 +303,15 @@ func TestPullOfABrokerThatMayNotBeRead(t *testing.T) {
 }
 
 // join makes the group online with one subscription.
-func (l *lab) join(model, topicName, expression string, version int64) {
+// join makes a client a member of group g, whose connection it returns.
+func (l *lab) join(model, topicName, expression string, version int64) *conn {
 	s := &client.Subscription{Topic: topicName, Expression: expression, Version: version}
 	s.Compile()
-	l.clients.Heartbeat(&conn{id: 99}, &client.Beat{ClientID: "me", Consumers: []client.Consumer{{
-		Group: "g", MessageModel: model, Subscriptions: []*client.Subscription{s},
+	c := &conn{id: 99}
+	l.clients.Heartbeat(c, &client.Beat{ClientID: "me", Version: remoting.Version, Consumers: []client.Consumer{{
+		Group: "g", MessageModel: model, Subscriptions: []*client.Subscription{s}, Notify: true,
 	}}})
+	return c
 }
 
 func TestPullBySubscriptionOfTheHeartbeat(t *testing.T) {
