@@ -55,10 +55,12 @@ type MavenProject struct {
 }
 
 // BuildMaven compiles the Maven project in dir and resolves its runtime
-// classpath. The result is kept in the user's cache directory under a hash of
-// the project's files, so that an unchanged project costs one directory walk.
-func BuildMaven(ctx context.Context, dir string) (*MavenProject, error) {
-	key, err := hashProject(dir)
+// classpath. Further arguments of mvn, such as a profile, may be given. The
+// result is kept in the user's cache directory under a hash of the project's
+// files and of these arguments, so that an unchanged project costs one
+// directory walk.
+func BuildMaven(ctx context.Context, dir string, args ...string) (*MavenProject, error) {
+	key, err := hashProject(dir, args)
 	if err != nil {
 		return nil, fmt.Errorf("peer: read Maven project %s: %w", dir, err)
 	}
@@ -77,11 +79,11 @@ func BuildMaven(ctx context.Context, dir string) (*MavenProject, error) {
 		return &MavenProject{Classpath: cp}, nil
 	}
 	target := filepath.Join(out, "target")
-	cmd := exec.CommandContext(ctx, "mvn", "-q", "-B", "-ntp",
+	cmd := exec.CommandContext(ctx, "mvn", append([]string{"-q", "-B", "-ntp",
 		"-f", filepath.Join(dir, "pom.xml"),
-		"-DbuildDirectory="+target,
+		"-DbuildDirectory=" + target,
 		"compile", dependencyPlugin,
-		"-Dmdep.includeScope=runtime", "-Dmdep.outputFile="+file+".new")
+		"-Dmdep.includeScope=runtime", "-Dmdep.outputFile=" + file + ".new"}, args...)...)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Run(); err != nil {
@@ -116,9 +118,12 @@ func readClasspath(file string) (string, bool) {
 	return string(raw), true
 }
 
-// hashProject covers pom.xml and everything below src.
-func hashProject(dir string) (string, error) {
+// hashProject covers pom.xml, everything below src and the arguments of mvn.
+func hashProject(dir string, args []string) (string, error) {
 	h := sha256.New()
+	for _, arg := range args {
+		fmt.Fprintf(h, "%s\n", arg)
+	}
 	add := func(path string) error {
 		body, err := os.ReadFile(path)
 		if err != nil {

@@ -20,7 +20,6 @@ import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
-import org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel;
 
 /** Ways to receive: push (concurrent, in order, to everybody) and pull. */
 final class ConsumeScenarios {
@@ -106,18 +105,18 @@ final class ConsumeScenarios {
         String topic = lab.topic("T", 2);
         String group = lab.name("G");
         List<Inbox> inboxes = List.of(new Inbox(), new Inbox());
-        List<Set<Integer>> owned = new ArrayList<>();
+        List<Ownership> owned = new ArrayList<>();
         for (Inbox inbox : inboxes) {
             DefaultMQPushConsumer consumer = lab.pushConsumer(group);
-            consumer.setMessageModel(MessageModel.BROADCASTING);
+            Lab.broadcasting(consumer);
             consumer.subscribe(topic, "*");
             consumer.registerMessageListener(inbox.listener());
-            Set<Integer> queues = ConcurrentHashMap.newKeySet();
-            owned.add(queues);
-            consumer.setMessageQueueListener((t, all, mine) -> mine.forEach(q -> queues.add(q.getQueueId())));
             consumer.start();
+            owned.add(new Ownership(consumer, topic));
         }
-        Lab.await("both members to read all queues", () -> owned.stream().allMatch(q -> q.containsAll(Set.of(0, 1))));
+        for (Ownership member : owned) {
+            member.awaitCount(2);
+        }
         DefaultMQProducer producer = lab.producer();
         List<String> bodies = new ArrayList<>();
         for (int i = 0; i < 20; i++) {

@@ -13,11 +13,12 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
-import org.apache.rocketmq.remoting.protocol.ResponseCode;
 
 /** What a message may hold, and finding one by its id. */
 final class ContentScenarios {
     private static final int FOUR_MIB = 4 << 20;
+    private static final int MESSAGE_ILLEGAL = 13;
+    private static final int NO_MESSAGE = 208;
 
     private ContentScenarios() {}
 
@@ -35,7 +36,7 @@ final class ContentScenarios {
         byte[] larger = Arrays.copyOf(body, FOUR_MIB + 1);
         MQBrokerException refused = Check.fails(MQBrokerException.class, "send of 4 MiB and one byte",
             () -> producer.send(new Message(topic, "T", larger)));
-        Check.equal(ResponseCode.MESSAGE_ILLEGAL, refused.getResponseCode(), "answer to a body of 4 MiB and one byte");
+        Check.equal(MESSAGE_ILLEGAL, refused.getResponseCode(), "answer to a body of 4 MiB and one byte");
         lab.awaitStored(topic, 1);
 
         MessageExt got = receiveOne(lab, topic);
@@ -112,10 +113,9 @@ final class ContentScenarios {
         Check.that(found.getIndexLastUpdateTimestamp() >= begin, "the index ends at %d", found.getIndexLastUpdateTimestamp());
         Check.equal("second", Lab.text(producer.viewMessage(topic, second.getMsgId())), "by the client's id");
         Check.equal("first", Lab.text(lab.admin().viewMessage(topic, first.getMsgId())), "by the client's id, with the admin tool");
-        Check.equal("first", Lab.text(lab.admin().queryMessage("DefaultCluster", topic, first.getMsgId())), "in the cluster");
         MQClientException none = Check.fails(MQClientException.class, "an id that no message has",
             () -> producer.viewMessage(topic, "7F0000010001000000000000000000FF"));
-        Check.equal(ResponseCode.NO_MESSAGE, none.getResponseCode(), "answer to an id that no message has");
+        Check.equal(NO_MESSAGE, none.getResponseCode(), "answer to an id that no message has");
     }
 
     private static SendResult sendKeyed(DefaultMQProducer producer, String topic, String body, String keys) throws Exception {

@@ -21,18 +21,20 @@ import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
-import org.apache.rocketmq.remoting.protocol.route.QueueData;
-import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
 
 /**
  * What one scenario works with: names of its own on the shared server, and clients that are shut
  * down when it ends.
+ *
+ * <p>The sources are compiled against the clients of 5.x and 4.9, which have the classes of the
+ * protocol in different packages; {@code var} does without their names.
  */
 final class Lab implements AutoCloseable {
     /** How long any awaited thing may take; generous, because a passing test never waits for it. */
     static final long PATIENCE_MILLIS = 90_000;
 
+    private static final int READ_AND_WRITE = 6;
     private static final AtomicInteger SERIAL = new AtomicInteger();
     private static final String RUN = UUID.randomUUID().toString().substring(0, 6);
 
@@ -71,15 +73,14 @@ final class Lab implements AutoCloseable {
     /** Creates a topic and returns once the name server routes to it. */
     String topic(String part, int queues) throws Exception {
         String topic = name(part);
-        admin.createAndUpdateTopicConfig(broker, new TopicConfig(topic, queues, queues));
+        admin.createAndUpdateTopicConfig(broker, new TopicConfig(topic, queues, queues, READ_AND_WRITE));
         await("route of " + topic, () -> queues == routedQueues(topic));
         return topic;
     }
 
     int routedQueues(String topic) {
         try {
-            TopicRouteData route = admin.examineTopicRouteInfo(topic);
-            return route.getQueueDatas().stream().mapToInt(QueueData::getWriteQueueNums).sum();
+            return admin.examineTopicRouteInfo(topic).getQueueDatas().stream().mapToInt(data -> data.getWriteQueueNums()).sum();
         } catch (MQClientException e) {
             return 0;
         } catch (Exception e) {
@@ -114,6 +115,11 @@ final class Lab implements AutoCloseable {
         return consumer;
     }
 
+    /** Sets the model whose type each version of the client has elsewhere. */
+    static void broadcasting(DefaultMQPushConsumer consumer) {
+        consumer.setMessageModel(Enum.valueOf(consumer.getMessageModel().getDeclaringClass(), "BROADCASTING"));
+    }
+
     DefaultMQPullConsumer pullConsumer(String group) throws MQClientException {
         DefaultMQPullConsumer consumer = new DefaultMQPullConsumer(group);
         prepare(consumer, "l");
@@ -135,7 +141,7 @@ final class Lab implements AutoCloseable {
     /** The offset that the next message of each queue will have. */
     Map<MessageQueue, Long> offsets(String topic) throws Exception {
         Map<MessageQueue, Long> offsets = new HashMap<>();
-        for (QueueData data : admin.examineTopicRouteInfo(topic).getQueueDatas()) {
+        for (var data : admin.examineTopicRouteInfo(topic).getQueueDatas()) {
             for (int id = 0; id < data.getWriteQueueNums(); id++) {
                 MessageQueue queue = new MessageQueue(topic, data.getBrokerName(), id);
                 offsets.put(queue, admin.maxOffset(queue));

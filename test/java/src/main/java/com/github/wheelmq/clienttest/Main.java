@@ -2,7 +2,6 @@ package com.github.wheelmq.clienttest;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,52 +18,6 @@ import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
  * <p>Arguments: suite, name-server address, broker address, and a pattern of names to play.
  */
 public final class Main {
-    /** Scenarios that share one broker with default configuration. */
-    private static final Map<String, Scenario> SHARED = new LinkedHashMap<>();
-
-    /** Scenarios for a broker of their own, because they restart it. */
-    private static final Map<String, Scenario> ALONE = new LinkedHashMap<>();
-
-    static {
-        SHARED.put("delay-levels", DelayScenarios::allLevels);
-        SHARED.put("retry-dead-letter", RetryScenarios::deadLetter);
-        SHARED.put("retry-reconsume-later", RetryScenarios::reconsumeLater);
-        SHARED.put("rebalance-killed", RebalanceScenarios::killed);
-        SHARED.put("rebalance-closed", RebalanceScenarios::closed);
-        SHARED.put("send-sync", SendScenarios::sync);
-        SHARED.put("send-async", SendScenarios::async);
-        SHARED.put("send-oneway", SendScenarios::oneway);
-        SHARED.put("send-batch", SendScenarios::batch);
-        SHARED.put("send-selector", SendScenarios::selector);
-        SHARED.put("send-auto-create-topic", SendScenarios::autoCreateTopic);
-        SHARED.put("push-concurrent", ConsumeScenarios::concurrent);
-        SHARED.put("push-orderly", ConsumeScenarios::orderly);
-        SHARED.put("push-broadcast", ConsumeScenarios::broadcast);
-        SHARED.put("pull", ConsumeScenarios::pull);
-        SHARED.put("pull-blocking", ConsumeScenarios::pullBlocking);
-        SHARED.put("filter-one-tag", FilterScenarios::oneTag);
-        SHARED.put("filter-two-tags", FilterScenarios::twoTags);
-        SHARED.put("filter-everything", FilterScenarios::everything);
-        SHARED.put("filter-same-hash", FilterScenarios::sameHash);
-        SHARED.put("filter-beyond-ascii", FilterScenarios::beyondAscii);
-        SHARED.put("start-first", StartScenarios::first);
-        SHARED.put("start-last", StartScenarios::last);
-        SHARED.put("start-timestamp", StartScenarios::timestamp);
-        SHARED.put("content-body-size", ContentScenarios::bodySize);
-        SHARED.put("content-compressed", ContentScenarios::compressed);
-        SHARED.put("content-unicode", ContentScenarios::unicode);
-        SHARED.put("view-by-id", ContentScenarios::viewById);
-        SHARED.put("query-by-key", ContentScenarios::queryByKey);
-        SHARED.put("delay-none", DelayScenarios::noDelay);
-        SHARED.put("delay-queue-and-order", DelayScenarios::queueAndOrder);
-        SHARED.put("timer-delivery", TimerScenarios::delivery);
-        SHARED.put("timer-limits", TimerScenarios::limits);
-        SHARED.put("timer-recall", TimerScenarios::recall);
-        SHARED.put("timer-retried", TimerScenarios::retried);
-
-        ALONE.put("restart", RestartScenarios::restart);
-    }
-
     /** How many scenarios play at once; most of them wait most of the time. */
     private static final int AT_ONCE = 10;
 
@@ -73,7 +26,7 @@ public final class Main {
     public static void main(String[] args) throws Exception {
         // The client prints warnings of its own; standard output belongs to the report.
         System.setOut(System.err);
-        Map<String, Scenario> suite = args[0].equals("alone") ? ALONE : SHARED;
+        Map<String, Scenario> suite = Catalogue.suite(args[0]);
         Pattern chosen = Pattern.compile(args.length > 3 ? args[3] : ".*");
         suite.keySet().removeIf(name -> !chosen.matcher(name).find());
         suite.keySet().forEach(name -> Report.line("PLAN " + name));

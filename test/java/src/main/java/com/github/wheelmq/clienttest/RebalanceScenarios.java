@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
-import org.apache.rocketmq.common.message.MessageQueue;
 
 /** Two members of a group share the queues; when one goes, the other takes over. */
 final class RebalanceScenarios {
@@ -18,47 +17,14 @@ final class RebalanceScenarios {
 
     private RebalanceScenarios() {}
 
-    /** The queues that a member owns at the moment. */
-    static final class Ownership {
-        private Set<Integer> queues = Set.of();
-
-        void watch(DefaultMQPushConsumer consumer, String topic) {
-            consumer.setMessageQueueListener((t, all, mine) -> {
-                if (t.equals(topic)) {
-                    set(mine.stream().map(MessageQueue::getQueueId).collect(Collectors.toSet()));
-                }
-            });
-        }
-
-        private synchronized void set(Set<Integer> now) {
-            queues = now;
-            notifyAll();
-        }
-
-        synchronized Set<Integer> get() {
-            return queues;
-        }
-
-        synchronized void awaitCount(int count) throws InterruptedException {
-            long deadline = System.currentTimeMillis() + Lab.PATIENCE_MILLIS;
-            while (queues.size() != count) {
-                long left = deadline - System.currentTimeMillis();
-                Check.that(left > 0, "waited %d ms to own %d queues, own %s", Lab.PATIENCE_MILLIS, count, queues);
-                wait(left);
-            }
-        }
-    }
-
     static void closed(Lab lab) throws Exception {
         String topic = lab.topic("T", QUEUES);
         String group = lab.name("G");
         Inbox inbox = new Inbox();
-        Ownership survivor = new Ownership();
-        Ownership leaver = new Ownership();
-        start(lab.pushConsumer(group), topic, survivor, inbox.listener());
+        Ownership survivor = start(lab.pushConsumer(group), topic, inbox.listener());
         survivor.awaitCount(QUEUES);
         DefaultMQPushConsumer leaving = lab.pushConsumer(group);
-        start(leaving, topic, leaver, inbox.listener());
+        Ownership leaver = start(leaving, topic, inbox.listener());
         leaver.awaitCount(QUEUES / 2);
         survivor.awaitCount(QUEUES / 2);
         Set<Integer> both = survivor.get().stream().filter(leaver.get()::contains).collect(Collectors.toSet());
@@ -80,8 +46,7 @@ final class RebalanceScenarios {
         String topic = lab.topic("T", QUEUES);
         String group = lab.name("G");
         Inbox inbox = new Inbox();
-        Ownership survivor = new Ownership();
-        start(lab.pushConsumer(group), topic, survivor, inbox.listener());
+        Ownership survivor = start(lab.pushConsumer(group), topic, inbox.listener());
         survivor.awaitCount(QUEUES);
         Process member = spawnMember(lab.namesrv, group, topic);
         try {
@@ -99,12 +64,12 @@ final class RebalanceScenarios {
         inbox.awaitExactly(send(lab, topic, "alone-"));
     }
 
-    private static void start(DefaultMQPushConsumer consumer, String topic, Ownership ownership,
-        MessageListenerConcurrently listener) throws Exception {
+    private static Ownership start(DefaultMQPushConsumer consumer, String topic, MessageListenerConcurrently listener)
+        throws Exception {
         consumer.subscribe(topic, "*");
         consumer.registerMessageListener(listener);
-        ownership.watch(consumer, topic);
         consumer.start();
+        return new Ownership(consumer, topic);
     }
 
     private static List<String> send(Lab lab, String topic, String prefix) throws Exception {
@@ -132,8 +97,7 @@ final class RebalanceScenarios {
             DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(args[1]);
             consumer.setNamesrvAddr(args[0]);
             consumer.setInstanceName("member-" + ProcessHandle.current().pid());
-            Ownership ownership = new Ownership();
-            RebalanceScenarios.start(consumer, args[2], ownership, new Inbox().listener());
+            Ownership ownership = RebalanceScenarios.start(consumer, args[2], new Inbox().listener());
             int want = Integer.parseInt(args[3]);
             ownership.awaitCount(want);
             System.out.println("OWNS " + want);

@@ -5,8 +5,6 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
@@ -51,15 +49,13 @@ final class StartScenarios {
     /** Starts a new group and returns when each of its queues has a starting offset. */
     private static Inbox start(Lab lab, String topic, ConsumeFromWhere policy) throws Exception {
         Inbox inbox = new Inbox();
-        Set<Integer> owned = ConcurrentHashMap.newKeySet();
         DefaultMQPushConsumer consumer = lab.pushConsumer(lab.name("G_" + topic));
         consumer.setConsumeFromWhere(policy);
         consumer.setConsumeTimestamp(CONSUME_TIMESTAMP.format(Instant.now()));
         consumer.subscribe(topic, "*");
         consumer.registerMessageListener(inbox.listener());
-        consumer.setMessageQueueListener((t, all, mine) -> mine.forEach(q -> owned.add(q.getQueueId())));
         consumer.start();
-        Lab.await("all queues", () -> owned.size() == QUEUES);
+        new Ownership(consumer, topic).awaitCount(QUEUES);
         return inbox;
     }
 
