@@ -11,8 +11,10 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.apache.rocketmq.client.ClientConfig;
+import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
@@ -72,7 +74,11 @@ final class Lab implements AutoCloseable {
 
     /** Creates a topic and returns once the name server routes to it. */
     String topic(String part, int queues) throws Exception {
-        String topic = name(part);
+        return topicNamed(name(part), queues);
+    }
+
+    /** {@link #topic} with the whole name. */
+    String topicNamed(String topic, int queues) throws Exception {
         admin.createAndUpdateTopicConfig(broker, new TopicConfig(topic, queues, queues, READ_AND_WRITE));
         await("route of " + topic, () -> queues == routedQueues(topic));
         return topic;
@@ -88,12 +94,20 @@ final class Lab implements AutoCloseable {
         }
     }
 
-    DefaultMQProducer producer() throws MQClientException {
+    DefaultMQProducer producer() throws Exception {
         return producer(p -> {});
     }
 
-    DefaultMQProducer producer(Setting<DefaultMQProducer> setting) throws MQClientException {
-        DefaultMQProducer producer = new DefaultMQProducer(name("P"));
+    DefaultMQProducer producer(Setting<DefaultMQProducer> setting) throws Exception {
+        return start(new DefaultMQProducer(name("P")), setting);
+    }
+
+    /** A producer that records what it sends. */
+    DefaultMQProducer tracedProducer() throws Exception {
+        return start(new DefaultMQProducer(name("P"), null, true, null), p -> {});
+    }
+
+    private <P extends DefaultMQProducer> P start(P producer, Setting<P> setting) throws Exception {
         prepare(producer, "p");
         // A send on a busy two-core machine may outlast the client's default of 3 s.
         producer.setSendMsgTimeout(20_000);
@@ -105,7 +119,15 @@ final class Lab implements AutoCloseable {
 
     /** A push consumer of a group that starts at the first message; not yet started. */
     DefaultMQPushConsumer pushConsumer(String group) {
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
+        return prepared(new DefaultMQPushConsumer(group));
+    }
+
+    /** A {@link #pushConsumer} that records what it consumes. */
+    DefaultMQPushConsumer tracedPushConsumer(String group) {
+        return prepared(new DefaultMQPushConsumer(group, null, new AllocateMessageQueueAveragely(), true, null));
+    }
+
+    private DefaultMQPushConsumer prepared(DefaultMQPushConsumer consumer) {
         prepare(consumer, "c");
         consumer.setConsumeThreadMin(2);
         consumer.setConsumeThreadMax(4);
@@ -123,6 +145,17 @@ final class Lab implements AutoCloseable {
     DefaultMQPullConsumer pullConsumer(String group) throws MQClientException {
         DefaultMQPullConsumer consumer = new DefaultMQPullConsumer(group);
         prepare(consumer, "l");
+        consumer.start();
+        closers.push(consumer::shutdown);
+        return consumer;
+    }
+
+    /** A polling consumer of a group that starts at the first message. */
+    DefaultLitePullConsumer litePullConsumer(String group, Setting<DefaultLitePullConsumer> setting) throws Exception {
+        DefaultLitePullConsumer consumer = new DefaultLitePullConsumer(group);
+        prepare(consumer, "q");
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        setting.apply(consumer);
         consumer.start();
         closers.push(consumer::shutdown);
         return consumer;
@@ -168,6 +201,18 @@ final class Lab implements AutoCloseable {
         Check.equal(count, stored(topic), "messages in " + topic);
     }
 
+    /** The offset that the broker keeps for a group, -1 without one. */
+    long committed(String group, MessageQueue queue) {
+        try {
+            var offset = admin.examineConsumeStats(group).getOffsetTable().get(queue);
+            return offset == null ? -1 : offset.getConsumerOffset();
+        } catch (MQClientException e) {
+            return -1;
+        } catch (Exception e) {
+            throw new IllegalStateException("offsets of " + group, e);
+        }
+    }
+
     static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
         while (!condition.getAsBoolean()) {
@@ -198,6 +243,6 @@ final class Lab implements AutoCloseable {
 
     /** A change to a client before it starts. */
     interface Setting<T> {
-        void apply(T client);
+        void apply(T client) throws Exception;
     }
 }
