@@ -42,6 +42,7 @@ const (
 	ResetUntilFollowed
 	ResetWakesPulls
 	CloneOfAllTopics
+	NumbersAsKeysQuoted
 	count
 )
 
@@ -85,4 +86,5 @@ var register = [count]Difference{
 	ResetUntilFollowed:         {Name: "reset-until-followed", Real: "a reset ends with the first pull after it: what a client commits before it has taken the new offset over replaces it, and a restart forgets it", Ours: "commits are ignored until the pull after the one that was sent to the new offset, over a restart too, and a client that has taken it over divides the queues again at once"},
 	ResetWakesPulls:            {Name: "reset-wakes-pulls", Real: "a pull that waits for messages hears of a reset when a message comes or its time is up, 15 s later", Ours: "it is answered at once"},
 	CloneOfAllTopics:           {Name: "clone-of-all-topics", Real: "CLONE_GROUP_OFFSET without a topic succeeds and clones nothing", Ours: "it clones the offsets in every topic", Fixed: true},
+	NumbersAsKeysQuoted:        {Name: "numbers-as-keys-quoted", Real: "the broker ids of cluster info (106) and member group (901) are keys without quotes, which only a lenient parser reads", Ours: "they are quoted, as JSON demands; the official clients read both", Fixed: true},
 }

@@ -75,6 +75,18 @@ func (b fakeBroker) header() map[string]string {
 // which is refused to a broker that is not registered.
 func (b fakeBroker) register(t *testing.T, c *wire.Conn) {
 	t.Helper()
+	b.registerAt(t, c, dataVersion{Counter: 1, Timestamp: time.Now().UnixMilli()})
+}
+
+// dataVersion says how new the topics of a broker are.
+type dataVersion struct {
+	Counter      int64 `json:"counter"`
+	StateVersion int64 `json:"stateVersion"`
+	Timestamp    int64 `json:"timestamp"` // ms since 1970
+}
+
+func (b fakeBroker) registerAt(t *testing.T, c *wire.Conn, version dataVersion) {
+	t.Helper()
 	topic := func(name string) map[string]any {
 		return map[string]any{
 			"topicName": name, "readQueueNums": 1, "writeQueueNums": 1, "perm": wire.ReadWrite,
@@ -84,7 +96,7 @@ func (b fakeBroker) register(t *testing.T, c *wire.Conn) {
 	body, err := json.Marshal(map[string]any{
 		"topicConfigSerializeWrapper": map[string]any{
 			"topicConfigTable": map[string]any{b.topic: topic(b.topic), b.name: topic(b.name)},
-			"dataVersion":      map[string]any{"counter": 1, "stateVersion": 0, "timestamp": time.Now().UnixMilli()},
+			"dataVersion":      version,
 		},
 		"filterServerList": []string{},
 	})

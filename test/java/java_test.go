@@ -55,7 +55,12 @@ func TestAlone(t *testing.T) {
 
 func startTarget(t *testing.T) *peer.Target {
 	t.Helper()
-	return peer.StartTarget(t, map[string]string{"recallMessageEnable": "true"})
+	return peer.StartTarget(t, map[string]string{
+		"recallMessageEnable":  "true",
+		"enablePropertyFilter": "true",
+		// The real broker asks about a transaction after its time-out, at the next interval.
+		"transactionTimeOut": "2000", "transactionCheckInterval": "5000",
+	})
 }
 
 // result is what a scenario reported.

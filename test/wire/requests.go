@@ -13,30 +13,37 @@ import (
 
 // Request codes of RocketMQ 5.5.0 that the suites send or receive.
 const (
-	SendMessage          = 10
-	PullMessage          = 11
-	QueryMessage         = 12
-	QueryConsumerOffset  = 14
-	UpdateConsumerOffset = 15
-	CreateTopic          = 17
-	GetMaxOffset         = 30
-	GetMinOffset         = 31
-	ViewMessageByID      = 33
-	Heartbeat            = 34
-	UnregisterClient     = 35
-	ConsumerSendMsgBack  = 36
-	GetConsumerList      = 38
-	NotifyIDsChanged     = 40
-	LockBatchMQ          = 41
-	UnlockBatchMQ        = 42
-	GetTimerCheckPoint   = 60
-	GetTimerMetrics      = 61
-	RegisterBroker       = 103
-	UnregisterBroker     = 104
-	GetRouteByTopic      = 105
-	SendMessageV2        = 310
-	SendBatchMessage     = 320
-	RecallMessage        = 370
+	SendMessage               = 10
+	PullMessage               = 11
+	QueryMessage              = 12
+	QueryConsumerOffset       = 14
+	UpdateConsumerOffset      = 15
+	CreateTopic               = 17
+	GetMaxOffset              = 30
+	GetMinOffset              = 31
+	ViewMessageByID           = 33
+	Heartbeat                 = 34
+	UnregisterClient          = 35
+	ConsumerSendMsgBack       = 36
+	GetConsumerList           = 38
+	NotifyIDsChanged          = 40
+	LockBatchMQ               = 41
+	UnlockBatchMQ             = 42
+	GetTimerCheckPoint        = 60
+	GetTimerMetrics           = 61
+	RegisterBroker            = 103
+	UnregisterBroker          = 104
+	GetRouteByTopic           = 105
+	GetTopicStatsInfo         = 202
+	GetConsumerConnectionList = 203
+	GetConsumeStats           = 208
+	RegisterTopicInNameServer = 217
+	SendMessageV2             = 310
+	ViewBrokerStatsData       = 315
+	SendBatchMessage          = 320
+	QueryDataVersion          = 322
+	RecallMessage             = 370
+	GetBrokerMemberGroup      = 901
 )
 
 // Response codes that the suites expect.
@@ -54,6 +61,7 @@ const (
 	SubscriptionNotExist = 24
 	GroupNotExist        = 26
 	InvalidParameter     = 29
+	ConsumerNotOnline    = 206
 	IllegalOperation     = 604
 )
 

@@ -48,9 +48,7 @@ final class Catalogue {
         SHARED.put("compressed-through-retry", CompressionScenarios::throughRetry);
         SHARED.put("namespace", NamespaceScenarios::apart);
         SHARED.put("trace", TraceScenarios::sentAndConsumed);
-        SHARED.put("lite-pull-subscribed", LitePullScenarios::subscribed);
-        SHARED.put("lite-pull-assigned", LitePullScenarios::assigned);
-        SHARED.put("lite-pull-paused", LitePullScenarios::paused);
+
 
         ALONE.put("restart", RestartScenarios::restart);
         addSince5();

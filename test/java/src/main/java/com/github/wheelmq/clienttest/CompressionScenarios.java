@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
@@ -36,7 +37,7 @@ final class CompressionScenarios {
         consumer.start();
         for (String way : BITS.keySet()) {
             Message message = new Message(topic, way, body(way));
-            Lab.sent(producer(lab, way).send(message));
+            Lab.sent(compressingBy(way, lab::producer).send(message));
         }
         inbox.await("two attempts on each message", list -> list.size() >= 2 * BITS.size());
         for (String way : BITS.keySet()) {
@@ -51,11 +52,11 @@ final class CompressionScenarios {
     }
 
     /** The compression is a property of the process when the producer is made. */
-    static DefaultMQProducer producer(Lab lab, String way) throws Exception {
+    static <P extends DefaultMQProducer> P compressingBy(String way, Callable<P> maker) throws Exception {
         synchronized (CompressionScenarios.class) {
             System.setProperty("rocketmq.message.compressType", way);
             try {
-                return lab.producer();
+                return maker.call();
             } finally {
                 System.clearProperty("rocketmq.message.compressType");
             }

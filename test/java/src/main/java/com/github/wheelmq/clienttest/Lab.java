@@ -19,6 +19,8 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
+import org.apache.rocketmq.client.producer.TransactionListener;
+import org.apache.rocketmq.client.producer.TransactionMQProducer;
 import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
@@ -105,6 +107,10 @@ final class Lab implements AutoCloseable {
     /** A producer that records what it sends. */
     DefaultMQProducer tracedProducer() throws Exception {
         return start(new DefaultMQProducer(name("P"), null, true, null), p -> {});
+    }
+
+    TransactionMQProducer transactionProducer(String group, TransactionListener decisions) throws Exception {
+        return start(new TransactionMQProducer(group), p -> p.setTransactionListener(decisions));
     }
 
     private <P extends DefaultMQProducer> P start(P producer, Setting<P> setting) throws Exception {

@@ -1,11 +1,9 @@
 package com.github.wheelmq.clienttest;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
@@ -61,24 +59,6 @@ final class LitePullScenarios {
         Check.equal(0L, consumer.offsetForTimestamp(queues.get(0), 1L), "offset by a time before all");
         consumer.commitSync(Map.of(queues.get(1), 7L), true);
         Lab.await("the committed offset", () -> lab.committed(group, queues.get(1)) == 7);
-    }
-
-    /** A paused queue gives nothing, a resumed one goes on where it was. */
-    static void paused(Lab lab) throws Exception {
-        String topic = lab.topic("T", QUEUES);
-        DefaultLitePullConsumer consumer = lab.litePullConsumer(lab.name("G"), c -> c.setAutoCommit(false));
-        Collection<MessageQueue> queues = consumer.fetchMessageQueues(topic);
-        consumer.assign(queues);
-        List<MessageQueue> one = List.of(queues.iterator().next());
-        consumer.pause(one);
-        List<String> all = send(lab.producer(), topic, "pause-", 20);
-        List<MessageExt> running = poll(consumer, 10);
-        Check.equal(1L, running.stream().map(MessageExt::getQueueId).distinct().count(), "queues that gave something");
-        Check.equal(List.of(), bodies(consumer.poll(500)), "polled from the paused queue");
-        consumer.resume(one);
-        List<String> got = bodies(running);
-        got.addAll(bodies(poll(consumer, 10)));
-        Check.equal(all, new ArrayList<>(new TreeSet<>(got)), "messages of both queues");
     }
 
     private static List<MessageExt> poll(DefaultLitePullConsumer consumer, int count) throws InterruptedException {
