@@ -56,6 +56,9 @@ bench: deps build ## ours and a warmed-up real RocketMQ 5.5.0 in one run
 	go test -run xxx -bench . -benchmem ./remoting ./store ./broker/... ./server
 	cd test && WHEELMQ_BENCH=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./bench
 
+soak-timer: build ## 100 million pending timers: memory, disk, restarts; an hour and 40 GB of disk (see docs/benchmarks.md)
+	cd test && WHEELMQ_SOAK=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 12h -v -run TestSoakTimer ./bench
+
 fuzz: ## each fuzz target for FUZZTIME (5m), two at a time
 	@for pkg in $(FUZZED); do go test -list '^Fuzz' $$pkg | sed -n "s|^Fuzz|$$pkg Fuzz|p"; done | \
 	  xargs -P 2 -n 2 sh -c 'go test -run xxx -fuzz "^$$1\$$" -fuzztime $(FUZZTIME) -parallel 1 $$0'
@@ -66,4 +69,4 @@ docs: ## regenerate docs/differences.md and docs/compat.md
 clean: ## remove what was built and the default store directory
 	rm -rf bin wheelmq-data
 
-.PHONY: help run build deps lint test test-short test-peer crash bench fuzz docs clean
+.PHONY: help run build deps lint test test-short test-peer crash bench soak-timer fuzz docs clean

@@ -70,6 +70,7 @@ func (b *Broker) routes() []remoting.Route {
 		(&processor.GroupAdmin{
 			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Offsets: b.offsets,
 		}).Routes(),
+		(&processor.Housekeeping{Store: b.store}).Routes(),
 		processor.Refused(),
 	}
 	var table []remoting.Route

@@ -45,7 +45,6 @@ var refusals = []refusal{
 	{324, "SEND_REPLY_MESSAGE", 0, noReplyCalls, "4.6"},
 	{325, "SEND_REPLY_MESSAGE_V2", 0, noReplyCalls, "4.6"},
 	{328, "GET_ALL_PRODUCER_INFO", 0, "ask for the producer groups one by one", "5.0"},
-	{329, "DELETE_EXPIRED_COMMITLOG", 0, noHousekeeping, "4.9"},
 	{345, "QUERY_SUBSCRIPTION_BY_CONSUMER", 0, "not supported yet", "4.9"},
 	{353, "UPDATE_AND_GET_GROUP_FORBIDDEN", 0, "not supported yet", "4.9"},
 	{361, "LITE_PULL_MESSAGE", remoting.SystemError, "lite pull is not supported yet, use a push or a pull consumer", "4.9"},

@@ -25,6 +25,7 @@ type wheelmq struct {
 	dir                             string
 	listenPort, namesrvPort, health int
 	conf                            map[string]string
+	flags                           []string // beside those of every start
 	proc                            *process
 }
 
@@ -89,6 +90,7 @@ func (w *wheelmq) start() (err error) {
 		"--http-port", strconv.Itoa(w.health),
 		"--bind", Loopback,
 	}
+	args = append(args, w.flags...)
 	for _, key := range slices.Sorted(maps.Keys(w.conf)) {
 		args = append(args, "--set", key+"="+w.conf[key])
 	}

@@ -78,6 +78,20 @@ func StartIn(tb testing.TB, kind, dir string, conf map[string]string) *Target {
 	return start(tb, kind, dir, conf, nil)
 }
 
+// StartVirtual starts WheelMQ on a home directory of the caller's with its test API and a clock of
+// messages that moves only when told.
+func StartVirtual(tb testing.TB, dir string, conf map[string]string) *Target {
+	tb.Helper()
+	t := &Target{Kind: Ours, tb: tb}
+	tb.Cleanup(t.close)
+	if err := t.useOurs(dir, conf); err != nil {
+		tb.Fatal(err)
+	}
+	t.server.(*wheelmq).flags = []string{"--test-api", "--virtual-clock"}
+	t.Launch()
+	return t
+}
+
 // Refuses starts a server of a kind on a home directory, waits until it has ended by itself, and
 // returns what it printed. A server that serves fails the test.
 func Refuses(tb testing.TB, kind, dir string, conf map[string]string) string {
