@@ -44,7 +44,7 @@ func (p *Pending) Read() (message.Record, error) {
 func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) error {
 	nextLevel, stopLevels := iter.Pull(b.schedule.Pending())
 	defer stopLevels()
-	nextTimer, stopTimers := iter.Pull(b.timer.PendingFrom(fromMs))
+	nextTimer, stopTimers := iter.Pull(b.timer.List(fromMs).All())
 	defer stopTimers()
 	l, levels := nextLevel()
 	t, timers := nextTimer()

@@ -52,17 +52,8 @@ type export struct {
 // each visits every entry until an error.
 func (e *export) each(visit func(*wheel.Item) error) error {
 	for _, l := range e.s.lines {
-		for number, ok := l.t.NextFrom(l.t.Hand()); ok && number < l.t.NearEnd(); number, ok = l.t.NextFrom(number + 1) {
-			if err := readSecond(l.t, number, visit); err != nil {
-				return fmt.Errorf("timer: %w", err)
-			}
-		}
-		var failed error
-		err := l.t.Each(0, func(_ int64, item wheel.Item) bool {
-			failed = visit(&item)
-			return failed == nil
-		})
-		if err := errors.Join(failed, err); err != nil {
+		err := eachEntry(l.t, l.t.Hand(), func(_ int64, item *wheel.Item) error { return visit(item) })
+		if err != nil {
 			return fmt.Errorf("timer: %w", err)
 		}
 	}
@@ -71,9 +62,14 @@ func (e *export) each(visit func(*wheel.Item) error) error {
 
 // note finds what is removed by its place in the log.
 func (e *export) note(item *wheel.Item) error {
-	if item.Flags&wheel.CancelRef != 0 {
-		e.refs[item.LogOffset] = true
+	if item.Flags&wheel.CancelRef == 0 {
+		return nil
 	}
+	removes, err := e.s.refOf(item)
+	if err != nil {
+		return e.s.lost(item.LogOffset, err)
+	}
+	e.refs[removes] = true
 	return nil
 }
 
@@ -126,7 +122,7 @@ func realProperties(dst, props []byte, p *pendingRecord, due, out int64) []byte 
 		switch string(name) {
 		case message.PropertyRealTopic, message.PropertyRealQueueID:
 			return false
-		case message.PropertyTimerDelUniqKey, message.PropertySource:
+		case message.PropertyTimerDelUniqKey, message.PropertySource, message.PropertySupersedes:
 			return true
 		}
 		return replaced(name)

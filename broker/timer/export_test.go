@@ -1,7 +1,10 @@
 package timer_test
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -64,4 +67,50 @@ func TestService_Export(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	l.close()
+}
+
+// TestService_Export_Changed gives what was rescheduled with its last instant, what was cancelled not
+// at all, and what is near of an hour that is not sorted too.
+func TestService_Export_Changed(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("files are written while the disk is copied")
+	}
+	l, stop, release := unsorted(t)
+	for body, ms := range map[string]int64{"far": 3*hour + 1_000_500, "moved": 3*hour + 2_000_500, "gone": 3*hour + 3_000_500} {
+		l.send("T", body, delay(ms), key(body))
+	}
+	ctx := context.Background()
+	if _, err := l.service.Reschedule(ctx, l.idOf("moved"), startMs+50*hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.service.Cancel(ctx, l.idOf("gone")); err != nil {
+		t.Fatal(err)
+	}
+	l.settle()
+	stop()
+	l.clock.Set(startMs + hour*2)
+	l.settle()
+	l.send("T", "near", delay(hour+500), key("near"))
+	l.settle()
+	disk := l.disk.PowerCut(rand.New(all{}))
+	release()
+	l.close()
+	l.disk, l.off = disk, true
+	l.open()
+	defer l.close()
+	var got []string
+	if _, err := l.service.Export(func(rec *message.Record) error {
+		if _, own := message.SupersedesOf(rec.Properties); own {
+			t.Errorf("%s names what it superseded", rec.Body)
+		}
+		got = append(got, string(rec.Body))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	if fmt.Sprint(got) != "[far moved near]" {
+		t.Errorf("exported %v", got)
+	}
 }

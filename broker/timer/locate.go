@@ -117,13 +117,18 @@ func (s *Service) locateStored(f *located, id ID) error {
 
 // takeFar puts the message, and what may remove it, into its second.
 func (s *Service) takeFar(l *line, sec *second, id ID) error {
-	return l.t.Each(id.Second, func(number int64, item wheel.Item) bool {
-		if number == id.Second && (item.Flags != 0 || item.LogOffset == id.CommitLogOffset) {
+	b := l.t.Browse(id.Second, id.Second+1)
+	if b == nil {
+		return nil
+	}
+	defer b.Close()
+	for _, item, ok := b.Next(); ok; _, item, ok = b.Next() {
+		if item.Flags != 0 || item.LogOffset == id.CommitLogOffset {
 			item.Record = slices.Clone(item.Record)
 			s.take(sec, &item)
 		}
-		return number/daySeconds <= id.Second/daySeconds
-	})
+	}
+	return b.Err()
 }
 
 // passed is what is said about a message whose second does not have it any more.

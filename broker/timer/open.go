@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"github.com/sirupsen/logrus"
 
@@ -167,12 +168,9 @@ func (s *Service) countFar() {
 	}
 	for _, l := range s.lines {
 		var failed error
-		for number, ok := l.t.NextFrom(0); ok && number < l.t.NearEnd(); number, ok = l.t.NextFrom(number + 1) {
-			failed = errors.Join(failed, readSecond(l.t, number, count))
-		}
-		err := l.t.Each(0, func(_ int64, item wheel.Item) bool {
-			failed = errors.Join(failed, count(&item))
-			return true
+		err := eachEntry(l.t, 0, func(_ int64, item *wheel.Item) error {
+			failed = errors.Join(failed, count(item))
+			return nil
 		})
 		if err := errors.Join(failed, err); err != nil {
 			s.opts.Logger.WithError(err).WithField("line", l.name).Error("not all far timers can be counted")
@@ -180,19 +178,19 @@ func (s *Service) countFar() {
 	}
 }
 
-// readSecond visits the entries of a second that can be read.
-func readSecond(t *wheel.Timeline, number int64, visit func(*wheel.Item) error) error {
-	r, err := t.Read(number)
-	if errors.Is(err, wheel.ErrNotReady) {
-		return nil
+// eachEntry visits everything that is kept from a second on, stretch after stretch, until visit
+// returns an error, and tells at the end what cannot be read.
+func eachEntry(t *wheel.Timeline, from int64, visit func(number int64, item *wheel.Item) error) error {
+	var damage error
+	for b := t.Browse(from, math.MaxInt64); b != nil; b = t.Browse(from, math.MaxInt64) {
+		var failed error
+		for number, item, ok := b.Next(); ok && failed == nil; number, item, ok = b.Next() {
+			failed = visit(number, &item)
+		}
+		from, damage = b.To, errors.Join(damage, b.Err())
+		if b.Close(); failed != nil {
+			return failed
+		}
 	}
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	var failed error
-	for item, ok := r.Next(); ok; item, ok = r.Next() {
-		failed = errors.Join(failed, visit(&item))
-	}
-	return errors.Join(failed, r.Err())
+	return damage
 }

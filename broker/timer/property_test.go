@@ -2,6 +2,8 @@ package timer_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wheelmq/wheelmq/broker/timer"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -23,6 +26,7 @@ type pendingOne struct {
 	key       string
 	wall      bool // the wall decides
 	cancelled bool
+	before    []pendingOne // as it was before it was given other instants
 }
 
 // model is a sorted list of what a lab has to deliver.
@@ -51,7 +55,7 @@ func TestService_AnySequence_DeliversOnceInTime(t *testing.T) {
 		defer func() { l.close() }()
 		rt.Repeat(map[string]func(*rapid.T){
 			"send": m.send1, "send many": m.sendMany, "cancel": m.cancel, "pass": m.pass, "step": m.step, "refuse": m.turnRefusal,
-			"save": m.save, "restart": m.restart, "kill": m.kill, "cut the power": m.cutPower, "list": m.list,
+			"reschedule": m.reschedule, "save": m.save, "restart": m.restart, "kill": m.kill, "cut the power": m.cutPower, "list": m.list,
 		})
 		m.accept()
 		m.list(rt)
@@ -101,6 +105,30 @@ func (m *model) cancel(rt *rapid.T) {
 	}
 	m.lab.send(p.topic, "0", at(when), cancels(p.key))
 	p.cancelled = true
+}
+
+// reschedule gives a message another instant, unless it is gone.
+func (m *model) reschedule(rt *rapid.T) {
+	if len(m.all) == 0 || m.refused {
+		return
+	}
+	m.settle()
+	p := m.all[rapid.IntRange(0, len(m.all)-1).Draw(rt, "which")]
+	due := m.clock.NowMillis() + rapid.Int64Range(1, m.horizon).Draw(rt, "ms")
+	id := timer.ID{Wall: p.wall, Second: (p.due - 1) / 1000, CommitLogOffset: p.offset}
+	to, err := m.service.Reschedule(context.Background(), id, due)
+	if p.cancelled || p.due <= m.clock.NowMillis() {
+		if !errors.Is(err, timer.ErrNotPending) && !errors.Is(err, timer.ErrTooLate) {
+			rt.Fatalf("reschedule of %+v, which is gone: %v", p, err)
+		}
+		return
+	}
+	if err != nil {
+		rt.Fatalf("reschedule of %+v: %v", p, err)
+	}
+	p.before = append(p.before, *p)
+	p.due, p.wall, p.offset = due, to.Wall, to.CommitLogOffset
+	m.settle()
 }
 
 // pass lets time pass.
@@ -225,10 +253,18 @@ func (m *model) cutPower(rt *rapid.T) {
 	}); err != nil {
 		rt.Fatal(err)
 	}
-	if m.sync && len(left) < len(m.all) {
-		rt.Fatalf("%d messages that were durable are lost", len(m.all)-len(left))
-	}
-	m.all = slices.DeleteFunc(m.all, func(p *pendingOne) bool { return left[p.offset] != p.body })
+	m.all = slices.DeleteFunc(m.all, func(p *pendingOne) bool {
+		for left[p.offset] != p.body {
+			if m.sync || len(p.before) == 0 {
+				if m.sync {
+					rt.Fatalf("%+v was durable and is lost", p)
+				}
+				return true
+			}
+			*p = p.before[len(p.before)-1] // that it was given another instant is lost
+		}
+		return false
+	})
 	for _, p := range m.all {
 		// A cancel that was lost cancels nothing.
 		p.cancelled = cancelled[p.key]
@@ -250,7 +286,7 @@ func (m *model) list(rt *rapid.T) {
 	}
 	m.inDueOrder(want)
 	i := 0
-	for p := range m.service.Pending() {
+	for p := range m.service.List(0).PagesOf(rapid.SampledFrom([]int{1, 3, 1000}).Draw(rt, "page")).All() {
 		rec, err := m.service.Read(p)
 		if err != nil {
 			rt.Fatal(err)

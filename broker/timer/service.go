@@ -107,14 +107,19 @@ type Service struct {
 	delivered  atomic.Int64
 	cancelled  atomic.Int64
 	unreadable atomic.Int64
-	parked     atomic.Int64
-	oldest     atomic.Int64 // log offset that must be kept; never: nothing is needed
-	lateness   prometheus.Observer
+	// unreadByLooks are records that nobody could read who looked at what pends.
+	unreadByLooks atomic.Int64
+	parked        atomic.Int64
+	oldest        atomic.Int64 // log offset that must be kept; never: nothing is needed
+	lateness      prometheus.Observer
 
 	saver    saver
 	handover handover // guarded by mu, like what follows
 
+	looks sync.WaitGroup // pages that are being read; none begins when closed
+
 	mu     sync.Mutex // guards what follows
+	closed bool
 	worker worker
 	lines  [2]*line
 	topics topicCounts
@@ -220,6 +225,10 @@ func (s *Service) Close() error {
 }
 
 func (s *Service) closeLines() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.looks.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var failed error

@@ -114,7 +114,7 @@ func removeChunks(fs region.FS, r removal) error {
 // clean makes the job that removes what the last saved state does not name any more, nil when
 // there is nothing.
 func (f *far) clean() *cleanJob {
-	if !f.tidy || f.cleaning != nil {
+	if !f.tidy || f.cleaning != nil || f.browsers > 0 {
 		return nil
 	}
 	f.tidy = false

@@ -46,6 +46,7 @@ type far struct {
 	look     bool // something may have to be sorted
 	sorting  *sortJob
 	cleaning *cleanJob
+	browsers int       // are reading: no file goes
 	dropped  []removal // not needed any more; a saved state may name them
 	removed  []removal // named by no state
 	tidy     bool      // a state was saved since files were looked for that can go

@@ -15,10 +15,15 @@ type farPart interface {
 	// firstDue is the exact Due of the message (no cancel) that is due first, of all that are not
 	// done, and the second it is kept in.
 	firstDue() (ms, second int64, ok bool)
-	// each visits the entries of seconds >= from that read does not give yet, hour after hour or
-	// day after day, in any order within, until visit returns false. Records are valid during a
-	// visit.
-	each(from int64, visit func(second int64, item Item) bool) error
+	// following is the first second >= from that may have entries, of an hour or a day that has.
+	following(from int64) (second int64, ok bool)
+	// stretch is the end of what a second is sorted together with when its hour is not: of its hour
+	// or day. Else it is the next second.
+	stretch(second int64) (end int64)
+	// browse gives everything that has entries of [from, to), to be read by whoever wants to: no
+	// file of it goes until browsed was called as often.
+	browse(from, to int64) []source
+	browsed()
 	// count is about how many entries a second has.
 	count(second int64) int64
 	// read gives the entries of a second below nearEnd, equal instants in arrival order, nil when

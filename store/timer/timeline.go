@@ -182,15 +182,6 @@ func (t *Timeline) FirstDue() (ms int64, ok bool, err error) {
 	return ms, ok, nil
 }
 
-// Each visits the far entries of seconds >= from that Read does not give yet, hour after hour or
-// day after day, in any order within, until visit returns false. Records are valid during a visit.
-func (t *Timeline) Each(from int64, visit func(second int64, item Item) bool) error {
-	if t.far == nil {
-		return nil
-	}
-	return t.far.each(from, visit)
-}
-
 // Count is how many entries a second has: exact for near ones.
 func (t *Timeline) Count(second int64) int64 {
 	n := t.near.count(second)

@@ -39,6 +39,7 @@ type world struct {
 	rebuilding bool // until there is a checkpoint again
 	rebuilt    bool // once: what statistics say is only about right
 	torn       bool // the log has lost records since the last checkpoint
+	browsing   *browsing
 }
 
 // model is the list: what is kept in each second, in arrival order.
@@ -128,7 +129,7 @@ func (w *world) step() error {
 		do     func() error
 	}{
 		{30, w.add}, {10, w.burst}, {6, w.readAny}, {6, w.doneNext}, {1, w.drain}, {2, w.doneOver}, {1, w.back}, {2, w.pass}, {3, w.runJob},
-		{3, w.takeState}, {3, w.syncState}, {3, w.saveState}, {1, w.cutPower}, {1, w.rebuild}, {1, w.fullDisk},
+		{3, w.takeState}, {3, w.syncState}, {3, w.saveState}, {4, w.browse}, {1, w.cutPower}, {1, w.rebuild}, {1, w.fullDisk},
 	}
 	sum := 0
 	for _, a := range actions {
@@ -275,6 +276,9 @@ func (w *world) checkAll(tl *timer.Timeline, m *model) error {
 		if got := tl.Count(second); !withFar && got != int64(len(list)) {
 			return fmt.Errorf("second %d counts %d, not %d", second, got, len(list))
 		}
+	}
+	if err := browsed(tl.Browse, m, tl.Hand()); err != nil {
+		return err
 	}
 	if got, ok := tl.OldestReference(); !unsure && ok != (oldest >= 0) || !unsure && ok && got != oldest {
 		return fmt.Errorf("the oldest reference is %d, %v, not %d", got, ok, oldest)

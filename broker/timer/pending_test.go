@@ -1,0 +1,74 @@
+package timer_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// unsorted opens a lab in which nothing becomes durable between calls of stop and release, so that
+// no hour is sorted: files must be there before.
+func unsorted(t *testing.T) (l *lab, stop, release func()) {
+	t.Helper()
+	l = newLabIn(t)
+	gate := make(chan struct{})
+	var closed atomic.Bool
+	l.inOrder, l.saveMs, l.flushMs = false, 1_000_000, 1_000_000
+	l.disk.OnSync(func() {
+		if closed.Load() {
+			<-gate
+		}
+	})
+	l.open()
+	return l, func() { closed.Store(true) }, sync.OnceFunc(func() {
+		closed.Store(false)
+		close(gate)
+	})
+}
+
+// listed is what pends, in order.
+func (l *lab) listed() string {
+	l.t.Helper()
+	var text strings.Builder
+	for p := range l.service.Pending() {
+		rec, err := l.service.Read(p)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "%s ", rec.Body)
+	}
+	return text.String()
+}
+
+// TestService_Pending_UnsortedHour lists near and far messages of an hour that is not sorted yet, and
+// those of the hours around it.
+func TestService_Pending_UnsortedHour(t *testing.T) {
+	t.Parallel()
+	l, stop, release := unsorted(t)
+	defer func() {
+		release()
+		l.close()
+	}()
+	// startMs is a whole hour: what is due within two hours is near.
+	for body, ms := range map[string]int64{"far1": 3*hour + 1_000_500, "far2": 3*hour + 2_000_500, "day": 100 * hour, "hours": 30 * hour} {
+		l.send("T", body, delay(ms))
+	}
+	l.settle()
+	stop()
+	l.clock.Set(startMs + hour*2)
+	l.settle()
+	for body, ms := range map[string]int64{
+		"near0": hour / 2, "near1": hour + 500, "near2": hour + 1_500_500, "near3": hour + 2_000_501, "far3": 2*hour + 500,
+	} {
+		l.send("T", body, delay(ms))
+	}
+	l.settle()
+	if got, want := l.listed(), "near0 near1 far1 near2 far2 near3 far3 hours day "; got != want {
+		t.Errorf("%s pend, want %s", got, want)
+	}
+	if n := l.service.Count(); n != 9 {
+		t.Errorf("%d count, want 9", n)
+	}
+}
