@@ -170,7 +170,7 @@ func (b *Broker) assemble() (err error) {
 	}); err != nil {
 		return err
 	}
-	if b.polls, err = longpoll.New(longpoll.Options{Wire: o.Wire, Log: o.Log, Metrics: o.Metrics, Health: o.Health}); err != nil {
+	if b.polls, err = longpoll.New(longpoll.Options{Wire: o.Wire, Records: b.store, Log: o.Log, Metrics: o.Metrics, Health: o.Health}); err != nil {
 		return err
 	}
 	if b.stats, err = stats.New(stats.Options{Wire: o.Wire, Cluster: c.BrokerClusterName, Metrics: o.Metrics}); err != nil {

@@ -34,7 +34,7 @@ func (b *Broker) routes() []remoting.Route {
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
 			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: readable, BrokerName: c.BrokerName,
-			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
+			PropertyFilter: b.propertyFilter(), LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
 			Limits: processor.PullLimits{
 				HotBytes:   hotBytes(),
 				MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
@@ -51,7 +51,8 @@ func (b *Broker) routes() []remoting.Route {
 		(&processor.Relay{BrokerName: c.BrokerName, Clients: b.clients, Topics: b.topics, Groups: b.groups, Store: b.store, Log: o.Log}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
 		(&processor.Heartbeat{
-			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, Log: o.Log,
+			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, PropertyFilter: b.propertyFilter(),
+			Log: o.Log,
 		}).Routes(),
 		(&processor.ConsumerAdmin{
 			BrokerName: c.BrokerName, Clients: b.clients, Offsets: b.offsets, Topics: b.topics, Store: b.store, Stats: b.stats,
@@ -89,6 +90,17 @@ func (b *Broker) recallAllowed() bool {
 		return c.RecallMessageEnable
 	}
 	return b.opts.Differences.Use(difference.RecallByDefault)
+}
+
+// propertyFilter tells whether SQL92 filters are served. That is this server's default, not the real
+// broker's.
+func (b *Broker) propertyFilter() func() bool {
+	const key = "enablePropertyFilter"
+	c := b.opts.Config
+	if !c.EnablePropertyFilter || c.Source(key) != config.SourceDefault {
+		return func() bool { return c.EnablePropertyFilter }
+	}
+	return func() bool { return b.opts.Differences.Use(difference.SQLByDefault) }
 }
 
 // timerAdmin shows how far timers are; with timerWheelEnable=false there are none.

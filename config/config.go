@@ -55,6 +55,8 @@ type Config struct {
 	MaxTransferBytesOnMessageInDisk   int64 `key:"maxTransferBytesOnMessageInDisk" default:"65536" min:"1" doc:"bytes of one pull of old messages"`
 	MaxTransferCountOnMessageInDisk   int64 `key:"maxTransferCountOnMessageInDisk" default:"8" min:"1" doc:"messages of one pull of old messages"`
 
+	EnablePropertyFilter bool `key:"enablePropertyFilter" default:"true" doc:"subscriptions may be SQL92 expressions over message properties"`
+
 	MessageDelayLevel     string `key:"messageDelayLevel" default:"1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h" doc:"delay levels, units s m h d"`
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
 	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: any-time delayed messages are refused, and a store of RocketMQ in which some wait is opened; nobody delivers those"`

@@ -43,6 +43,8 @@ const (
 	ResetWakesPulls
 	CloneOfAllTopics
 	NumbersAsKeysQuoted
+	SQLByDefault
+	SQLBounded
 	count
 )
 
@@ -87,4 +89,6 @@ var register = [count]Difference{
 	ResetWakesPulls:            {Name: "reset-wakes-pulls", Real: "a pull that waits for messages hears of a reset when a message comes or its time is up, 15 s later", Ours: "it is answered at once"},
 	CloneOfAllTopics:           {Name: "clone-of-all-topics", Real: "CLONE_GROUP_OFFSET without a topic succeeds and clones nothing", Ours: "it clones the offsets in every topic", Fixed: true},
 	NumbersAsKeysQuoted:        {Name: "numbers-as-keys-quoted", Real: "the broker ids of cluster info (106) and member group (901) are keys without quotes, which only a lenient parser reads", Ours: "they are quoted, as JSON demands; the official clients read both", Fixed: true},
+	SQLByDefault:               {Name: "sql-by-default", Real: "enablePropertyFilter is false unless set: SQL92 subscriptions are answered with code 1", Ours: "true unless set"},
+	SQLBounded:                 {Name: "sql-bounded", Real: "an SQL92 expression may be of any length: one that is too long for the stack of the broker's threads fails for every message, which nobody is told", Ours: "one of more than 64 KiB, or nested more than 1,000 deep, is refused with code 23", Fixed: true},
 }

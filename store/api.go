@@ -52,10 +52,10 @@ type Unit struct {
 
 // Arrival says that a record became readable in a queue.
 type Arrival struct {
-	Topic    string
-	QueueID  int32
-	Offset   int64 // its queue offset
-	TagsCode int64
+	Topic   string
+	QueueID int32
+	Offset  int64 // its queue offset
+	Unit    Unit
 }
 
 // Slice is a piece of the log. Bytes alias the mapped file and are valid until Release,

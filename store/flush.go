@@ -213,6 +213,6 @@ func (s *Store) conclude(w *waiting, err error) {
 		done.PutDone(result)
 	}
 	if err == nil && w.queue != nil {
-		s.notify(w.queue, w.offset, w.unit.TagsCode)
+		s.notify(w.queue, w.offset, w.unit)
 	}
 }

@@ -107,7 +107,7 @@ func (s *Store) PutGroup(g *Group, done Completion) (stored int, result PutResul
 	s.wakeFlush()
 	for i := range g.members[:stored] {
 		if m := &g.members[i]; m.indexed {
-			s.notify(g.queues[m.queue], m.offset, m.unit.TagsCode)
+			s.notify(g.queues[m.queue], m.offset, m.unit)
 		}
 	}
 	return stored, result, false

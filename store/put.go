@@ -299,12 +299,13 @@ func (s *Store) publish(queue *ConsumeQueue, rec *message.Record, unit Unit) {
 
 func (s *Store) arrived(queue *ConsumeQueue, rec *message.Record) {
 	if indexed(rec.SysFlag) {
-		s.notify(queue, rec.QueueOffset, rec.TagsCode)
+		unit := Unit{CommitLogOffset: rec.CommitLogOffset, Size: int32(message.EncodedLen(rec)), TagsCode: rec.TagsCode}
+		s.notify(queue, rec.QueueOffset, unit)
 	}
 }
 
-func (s *Store) notify(queue *ConsumeQueue, offset, tagsCode int64) {
+func (s *Store) notify(queue *ConsumeQueue, offset int64, unit Unit) {
 	if s.opts.OnArrival != nil {
-		s.opts.OnArrival(Arrival{Topic: queue.topic, QueueID: queue.queueID, Offset: offset, TagsCode: tagsCode})
+		s.opts.OnArrival(Arrival{Topic: queue.topic, QueueID: queue.queueID, Offset: offset, Unit: unit})
 	}
 }

@@ -45,7 +45,7 @@ type Subscription struct {
 // count in addition to ours: some clients announce tags only by hash.
 func (s *Subscription) Compile() {
 	s.Filter, s.Err = filter.Compile(s.ExpressionType, s.Expression)
-	if s.Err == nil && !s.Filter.IsAll() && len(s.Codes)+len(s.Tags) > 0 {
+	if s.Err == nil && filter.ByTag(s.ExpressionType) && !s.Filter.IsAll() && len(s.Codes)+len(s.Tags) > 0 {
 		tags := append(filter.Split(s.Expression), s.Tags...)
 		s.Filter = filter.Tags(tags, s.Codes)
 	}

@@ -3,27 +3,19 @@ package filter
 import (
 	"strings"
 
+	"github.com/wheelmq/wheelmq/broker/filter/sql"
 	"github.com/wheelmq/wheelmq/message"
-	"github.com/wheelmq/wheelmq/remoting"
-)
-
-// Expression types of RocketMQ.
-const (
-	TypeTag   = "TAG"
-	TypeSQL92 = "SQL92"
 )
 
 // SubAll is the expression that wants every record.
 const SubAll = "*"
-
-// SQLRefused is the remark that answers an SQL92 subscription.
-const SQLRefused = "SQL92 filters are not supported yet, subscribe by TAG"
 
 // Filter is a compiled expression. It is immutable.
 type Filter struct {
 	all   bool
 	codes []int32
 	set   map[int32]struct{} // instead of codes when they are many
+	expr  *sql.Expression    // instead of both for SQL92
 }
 
 // manyTags is where a map beats a scan.
@@ -31,29 +23,6 @@ const manyTags = 16
 
 // All wants every record.
 var All = &Filter{all: true}
-
-// Compile compiles a subscription expression as FilterAPI.build does: no type is TAG, an
-// empty TAG expression is "*", tags are separated by "||". An expression that is not a
-// filter is an *remoting.Error with code 23 (SUBSCRIPTION_PARSE_FAILED); so are SQL92 and
-// unknown types.
-func Compile(expressionType, expression string) (*Filter, error) {
-	switch expressionType {
-	case "", TypeTag:
-	case TypeSQL92:
-		return nil, &remoting.Error{Code: remoting.SubscriptionParseFailed, Remark: SQLRefused}
-	default:
-		return nil, remoting.Errorf(remoting.SubscriptionParseFailed,
-			"parse the consumer's subscription failed: expression type %q is unknown", expressionType)
-	}
-	if expression == "" || expression == SubAll {
-		return All, nil
-	}
-	if strings.Trim(expression, "|") == "" && strings.Contains(expression, "||") {
-		return nil, remoting.Errorf(remoting.SubscriptionParseFailed,
-			"parse the consumer's subscription failed: %q has no tag", expression)
-	}
-	return Tags(Split(expression), nil), nil
-}
 
 // Tags returns the filter that wants the given tags and the given tag hashes.
 func Tags(tags []string, hashes []int32) *Filter {
@@ -96,9 +65,10 @@ func Split(expression string) []string {
 // IsAll tells whether the filter wants every record.
 func (f *Filter) IsAll() bool { return f.all }
 
-// Match tells whether a unit with this tagsCode is wanted.
+// Match tells whether a unit with this tagsCode is wanted, as far as that says: MatchRecord has the
+// last word.
 func (f *Filter) Match(tagsCode int64) bool {
-	if f.all {
+	if f.all || f.expr != nil {
 		return true
 	}
 	code := int32(tagsCode)

@@ -3,11 +3,14 @@ package filter_test
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
 )
 
 func TestHashIsJavas(t *testing.T) {
@@ -43,7 +46,10 @@ func TestCompile(t *testing.T) {
 		{name: "blank wants nothing", expr: "  ", refuses: []string{"a", ""}},
 		{name: "many", expr: strings.Join(many, "||"), wants: many, refuses: []string{"tag40"}},
 		{name: "no tag at all", expr: "||", code: remoting.SubscriptionParseFailed},
-		{name: "SQL", typ: "SQL92", expr: "a > 1", code: remoting.SubscriptionParseFailed},
+		{name: "SQL leaves it to the properties", typ: "SQL92", expr: "a > 1", wants: []string{"a", ""}},
+		{name: "broken SQL", typ: "SQL92", expr: "a > ", code: remoting.SubscriptionParseFailed},
+		{name: "empty SQL", typ: "SQL92", code: remoting.SubscriptionParseFailed},
+		{name: "long SQL", typ: "SQL92", expr: "a" + strings.Repeat(" ", filter.MaxSQL), code: remoting.SubscriptionParseFailed},
 		{name: "unknown type", typ: "REGEX", expr: "a", code: remoting.SubscriptionParseFailed},
 	}
 	for _, tt := range tests {
@@ -89,9 +95,79 @@ func TestCacheCompilesLikeCompile(t *testing.T) {
 	if _, err := cache.Compile([]byte("SQL92"), []byte("a||b")); err == nil {
 		t.Error("SQL92 is served from the tags")
 	}
+	for range 2 {
+		if f, err := cache.Compile([]byte("SQL92"), []byte("a IS NULL")); err != nil || !f.ByProperties() {
+			t.Errorf("SQL92: %v, %v", f, err)
+		}
+	}
+	if f, err := cache.Compile(nil, []byte("a IS NULL")); err != nil || f.ByProperties() {
+		t.Errorf("tags are served from SQL92: %v, %v", f, err)
+	}
 	for i := range 10_000 {
 		if _, err := cache.Compile(nil, fmt.Appendf(nil, "tag%d", i)); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// records is one record, or none.
+type records []byte
+
+func (r records) Record(int64, int32) (store.Slice, error) {
+	if r == nil {
+		return store.Slice{}, errors.New("gone")
+	}
+	return store.Slice{Bytes: r}, nil
+}
+
+func TestMatchStored(t *testing.T) {
+	t.Parallel()
+	record := message.Record{
+		Topic: "T", Body: []byte("x"), Properties: message.PropertyAppend(nil, "a", "5"),
+		BornHost: netip.MustParseAddrPort("127.0.0.1:1"), StoreHost: netip.MustParseAddrPort("127.0.0.1:2"),
+	}
+	stored := make([]byte, message.EncodedLen(&record))
+	message.Encode(stored, &record)
+	unit := store.Unit{TagsCode: int64(filter.Hash("t"))}
+	for _, tt := range []struct {
+		typ, expr string
+		from      records
+		want      bool
+	}{
+		{"SQL92", "a > 4", stored, true},
+		{"SQL92", "a > 5", stored, false},
+		{"SQL92", "a > 4", stored[:20], false},
+		{"SQL92", "a > 5", nil, true},
+		{"TAG", "t", nil, true},
+		{"TAG", "u", nil, false},
+	} {
+		f, err := filter.Compile(tt.typ, tt.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.MatchStored(tt.from, unit); got != tt.want {
+			t.Errorf("%s over %d bytes: %v", tt.expr, len(tt.from), got)
+		}
+	}
+}
+
+func BenchmarkMatchRecord(b *testing.B) {
+	record := message.Record{Topic: "orders", Body: make([]byte, 128), BornHost: netip.MustParseAddrPort("127.0.0.1:1"), StoreHost: netip.MustParseAddrPort("127.0.0.1:2")}
+	for _, pair := range [][2]string{
+		{"MSG_REGION", "DefaultRegion"}, {"UNIQ_KEY", "7F00000100002A139A1500C4B0640000"}, {"region", "eu-west"}, {"price", "17"}, {"WAIT", "true"},
+	} {
+		record.Properties = message.PropertyAppend(record.Properties, pair[0], pair[1])
+	}
+	stored := make([]byte, message.EncodedLen(&record))
+	message.Encode(stored, &record)
+	f, err := filter.Compile(filter.TypeSQL92, "price > 20 AND region = 'eu-west'")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if f.MatchRecord(stored) {
+			b.Fatal("matches")
 		}
 	}
 }

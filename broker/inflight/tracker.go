@@ -32,6 +32,7 @@ type (
 	queues interface {
 		Queue(topic []byte, queueID int32) *store.ConsumeQueue
 		MaxCommitLogOffset() int64
+		filter.Records
 	}
 	polls interface {
 		Held(topic string, queueID int32) []longpoll.Held
@@ -214,7 +215,7 @@ func (t *Tracker) end(at Place, reached int64, f *filter.Filter) (end int64) {
 		return end
 	}
 	for ; end > max(reached, q.Min()); end-- {
-		if u, ok := q.Unit(end - 1); !ok || f.Match(u.TagsCode) {
+		if u, ok := q.Unit(end - 1); !ok || f.MatchStored(t.opts.Store, u) {
 			break
 		}
 	}

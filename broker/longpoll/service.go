@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/store"
@@ -24,6 +25,7 @@ const defaultWorkers = 2
 // Options configure a Service.
 type Options struct {
 	Wire       clock.Clock
+	Records    filter.Records // what filters of properties read
 	Log        logrus.FieldLogger
 	Metrics    prometheus.Registerer // may be nil
 	Health     *health.Registry      // may be nil
@@ -212,7 +214,7 @@ func (s *Service) Arrived(a store.Arrival) {
 	if queue := s.queues[bucketKey{a.Topic, a.QueueID}]; queue != nil {
 		for w := queue.head; w != nil; {
 			next := w.queueNext
-			if w.wants(a.Offset, a.TagsCode) {
+			if w.wants(a, s.opts.Records) {
 				s.release(w, Arrived)
 				released++
 			}

@@ -86,11 +86,11 @@ func TestMismatchedTagLeavesItHeld(t *testing.T) {
 	w := waiter(0, 0, 1000, a)
 	w.Filter = filter.Tags([]string{"TagA"}, nil)
 	s.Park(w)
-	s.Arrived(store.Arrival{Topic: "T", Offset: 0, TagsCode: int64(filter.Hash("TagB"))})
+	s.Arrived(store.Arrival{Topic: "T", Offset: 0, Unit: store.Unit{TagsCode: int64(filter.Hash("TagB"))}})
 	if n := s.Waiting(); n != 1 {
 		t.Fatalf("%d wait, want 1", n)
 	}
-	s.Arrived(store.Arrival{Topic: "T", Offset: 1, TagsCode: int64(filter.Hash("TagA"))})
+	s.Arrived(store.Arrival{Topic: "T", Offset: 1, Unit: store.Unit{TagsCode: int64(filter.Hash("TagA"))}})
 	a.want(t, longpoll.Arrived)
 }
 

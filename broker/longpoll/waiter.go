@@ -1,6 +1,9 @@
 package longpoll
 
-import "github.com/wheelmq/wheelmq/broker/filter"
+import (
+	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/store"
+)
 
 // Reason says why a waiter is resumed.
 type Reason uint8
@@ -55,8 +58,8 @@ type Held struct {
 	Offset int64
 }
 
-func (w *Waiter) wants(offset, tagsCode int64) bool {
-	return offset >= w.Offset && (w.Filter == nil || w.Filter.Match(tagsCode))
+func (w *Waiter) wants(a store.Arrival, records filter.Records) bool {
+	return a.Offset >= w.Offset && (w.Filter == nil || w.Filter.MatchStored(records, a.Unit))
 }
 
 type bucketKey struct {

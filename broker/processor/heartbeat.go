@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -32,7 +33,9 @@ type Heartbeat struct {
 	// RejectPullConsumer is rejectPullConsumerEnable: consumers that pull by themselves
 	// are not registered.
 	RejectPullConsumer bool
-	Log                logrus.FieldLogger
+	// PropertyFilter tells whether SQL92 filters are served (enablePropertyFilter); nil is never.
+	PropertyFilter func() bool
+	Log            logrus.FieldLogger
 }
 
 // Routes returns the table rows.
@@ -41,8 +44,7 @@ func (h *Heartbeat) Routes() []remoting.Route {
 	return []remoting.Route{
 		{Code: remoting.HeartBeat, Name: "HEART_BEAT", Class: remoting.Inline, Handler: h.heartbeat, Since: "3.0", Test: test},
 		{Code: remoting.UnregisterClient, Name: "UNREGISTER_CLIENT", Class: remoting.Inline, Handler: h.unregister, Since: "3.0", Test: test},
-		{Code: remoting.CheckClientConfig, Name: "CHECK_CLIENT_CONFIG", Class: remoting.Inline, Handler: h.checkConfig, Since: "4.1",
-			Status: remoting.Partial, Note: "SQL92 subscriptions are answered with code 23", Test: test},
+		{Code: remoting.CheckClientConfig, Name: "CHECK_CLIENT_CONFIG", Class: remoting.Inline, Handler: h.checkConfig, Since: "4.1", Test: test},
 	}
 }
 
@@ -134,5 +136,12 @@ func (h *Heartbeat) checkConfig(ex *remoting.Exchange) error {
 	if err := decodeBody(ex, &body); err != nil {
 		return err
 	}
-	return subscribe(&body.SubscriptionData).Err
+	data := &body.SubscriptionData
+	if filter.ByTag(data.ExpressionType) {
+		return nil
+	}
+	if err := served(h.PropertyFilter, data.ExpressionType); err != nil {
+		return err
+	}
+	return subscribe(data).Err
 }

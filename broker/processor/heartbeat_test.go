@@ -125,14 +125,29 @@ func TestBrokenHeartbeats(t *testing.T) {
 
 func TestCheckClientConfig(t *testing.T) {
 	t.Parallel()
-	c := newClients(t)
-	for expressionType, code := range map[string]int32{"TAG": remoting.Success, "SQL92": remoting.SubscriptionParseFailed} {
+	served, refused := newClients(t), newClients(t)
+	served.routes = (&processor.Heartbeat{PropertyFilter: func() bool { return true }}).Routes()
+	for _, tt := range []struct {
+		clients               *clients
+		expressionType, which string
+		code                  int32
+		remark                string
+	}{
+		{served, "TAG", "a", remoting.Success, ""},
+		{served, "", "||", remoting.Success, ""},
+		{served, "SQL92", "a > 1", remoting.Success, ""},
+		{served, "SQL92", "a >", remoting.SubscriptionParseFailed,
+			`parse the consumer's subscription failed: sql: "a >" is no SQL92 expression: a value is expected at position 4`},
+		{served, "REGEX", "a", remoting.SubscriptionParseFailed, `parse the consumer's subscription failed: expression type "REGEX" is unknown`},
+		{refused, "SQL92", "a >", remoting.SystemError, "The broker does not support consumer to filter message by SQL92"},
+	} {
 		body, err := json.Marshal(map[string]any{"clientId": "me", "group": "g", "subscriptionData": map[string]any{
-			"topic": "T", "subString": "a", "expressionType": expressionType,
+			"topic": "T", "subString": tt.which, "expressionType": tt.expressionType,
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantReply(t, request(t, c.routes, &conn{id: 1}, remoting.CheckClientConfig, nil, string(body)), code, "")
+		reply := request(t, tt.clients.routes, &conn{id: 1}, remoting.CheckClientConfig, nil, string(body))
+		wantReply(t, reply, tt.code, tt.remark)
 	}
 }

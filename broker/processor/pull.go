@@ -83,6 +83,8 @@ type PullOptions struct {
 
 	// Readable tells whether brokerPermission lets consumers read; nil is always.
 	Readable func() bool
+	// PropertyFilter tells whether SQL92 filters are served (enablePropertyFilter); nil is never.
+	PropertyFilter func() bool
 	// BrokerName goes into the remark when it does not.
 	BrokerName string
 	// LongPolling is longPollingEnable; without it a pull is held ShortPollingMs at most.
@@ -113,8 +115,8 @@ func NewPull(opts PullOptions) *Pull {
 // Routes returns the table rows.
 func (p *Pull) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.PullMessage, Name: "PULL_MESSAGE", Class: remoting.Inline, Handler: p.pull, Since: "3.0", Status: remoting.Partial,
-		Note: "TAG filters only: SQL92 is answered with code 23", Test: "broker/processor/pull_test.go",
+		Code: remoting.PullMessage, Name: "PULL_MESSAGE", Class: remoting.Inline, Handler: p.pull, Since: "3.0",
+		Test: "broker/processor/pull_test.go",
 	}}
 }
 
@@ -197,36 +199,6 @@ func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (p
 	var err error
 	target.filter, err = p.subscribed(ex, req, target.group)
 	return target, err
-}
-
-// subscribed returns the filter of the request's own subscription, or else of what the
-// group's heartbeats announced.
-func (p *Pull) subscribed(ex *remoting.Exchange, req *remoting.PullMessageRequest, group *subscription.Config) (*filter.Filter, error) {
-	if req.SysFlag&pullSubscription != 0 {
-		f, err := p.exprs.Compile(req.ExpressionType, req.Subscription)
-		if err != nil {
-			p.opts.Differences.Use(difference.SubscriptionParseRefused)
-		}
-		return f, err
-	}
-	online := p.opts.Clients.Group(req.ConsumerGroup)
-	if online == nil {
-		return p.unannounced(req, group, "the consumer's group info not exist"+faq, remoting.SubscriptionNotExist)
-	}
-	if online.Broadcast() && !group.ConsumeBroadcastEnable {
-		return nil, forbid(ex, forbiddenBroadcast, "the consumer group[%s] can not consume by broadcast way", req.ConsumerGroup)
-	}
-	s := online.Subscription(req.Topic)
-	switch {
-	case s == nil:
-		return p.unannounced(req, group, "the consumer's subscription not exist"+faq, remoting.SubscriptionNotExist)
-	case s.Version < req.SubVersion:
-		return p.unannounced(req, group, "the consumer's subscription not latest", remoting.SubscriptionNotLatest)
-	case s.Err != nil:
-		p.opts.Differences.Use(difference.SubscriptionParseRefused)
-		return nil, s.Err
-	}
-	return s.Filter, nil
 }
 
 // forbid is code 16 with its forbiddenType.

@@ -176,26 +176,12 @@ loop:
 		}
 		for i := range b.units[:n] {
 			unit := &b.units[i]
-			if !t.filter.Match(unit.TagsCode) {
-				got.next++
-				continue
-			}
-			if p.full(got, t.maxNums, int64(unit.Size), unit.CommitLogOffset >= hotFrom) {
-				break loop
-			}
-			record, err := p.opts.Store.Record(unit.CommitLogOffset, unit.Size)
-			if err != nil {
-				if unit.CommitLogOffset >= p.opts.Store.MinCommitLogOffset() {
-					p.unreadable(t, got.next, err)
+			if t.filter.Match(unit.TagsCode) {
+				if p.full(got, t.maxNums, int64(unit.Size), unit.CommitLogOffset >= hotFrom) {
+					break loop
 				}
-				removed = true
-				got.next++
-				continue
+				removed = !p.take(t, b, unit, got, reply) || removed
 			}
-			b.slices = append(b.slices, record)
-			reply.Parts = append(reply.Parts, record.Bytes)
-			got.msgs++
-			got.bytes += int64(len(record.Bytes))
 			got.next++
 		}
 	}
@@ -205,6 +191,27 @@ loop:
 		return
 	}
 	reply.Release = b.release
+}
+
+// take puts the record of a unit into the reply if the filter wants it. It is false when there is none
+// any more.
+func (p *Pull) take(t *pullTarget, b *batch, unit *store.Unit, got *pulled, reply *remoting.Reply) bool {
+	record, err := p.opts.Store.Record(unit.CommitLogOffset, unit.Size)
+	if err != nil {
+		if unit.CommitLogOffset >= p.opts.Store.MinCommitLogOffset() {
+			p.unreadable(t, got.next, err)
+		}
+		return false
+	}
+	if !t.filter.MatchRecord(record.Bytes) {
+		record.Release()
+		return true
+	}
+	b.slices = append(b.slices, record)
+	reply.Parts = append(reply.Parts, record.Bytes)
+	got.msgs++
+	got.bytes += int64(len(record.Bytes))
+	return true
 }
 
 // conclude sets code and status of what collect found.

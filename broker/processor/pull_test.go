@@ -52,7 +52,7 @@ func newLab(t testing.TB, change ...func(*processor.PullOptions)) *lab {
 			t.Fatal(err)
 		}
 	}
-	l.polls, err = longpoll.New(longpoll.Options{Wire: l.wire, Log: quiet()})
+	l.polls, err = longpoll.New(longpoll.Options{Wire: l.wire, Records: l, Log: quiet()})
 	check()
 	l.polls.Start()
 	t.Cleanup(func() { _ = l.polls.Close() })
@@ -78,6 +78,11 @@ func newLab(t testing.TB, change ...func(*processor.PullOptions)) *lab {
 	return l
 }
 
+// Record is the store's, which is opened after the service that reads from it.
+func (l *lab) Record(commitLogOffset int64, size int32) (store.Slice, error) {
+	return l.store.Record(commitLogOffset, size)
+}
+
 // serve builds the routes anew.
 func (l *lab) serve(change ...func(*processor.PullOptions)) {
 	differences, err := difference.NewSet("")
@@ -87,6 +92,7 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 	opts := processor.PullOptions{
 		Topics: l.topics, Groups: l.groups, Clients: l.clients, Offsets: l.offsets, Store: l.store, Polls: l.polls,
 		Stats: l.stats, Wire: l.wire, Differences: differences, Log: quiet(), LongPolling: true, BrokerName: "broker-a",
+		PropertyFilter: func() bool { return true },
 	}
 	for _, f := range change {
 		f(&opts)
@@ -132,12 +138,16 @@ func (l *lab) put(topicName string, queueID int32, tag, body string) store.PutRe
 // pull is a pull of queue 0 with its own subscription to everything; change has further fields.
 func (l *lab) pull(c *conn, at int64, change ext) *remoting.Command {
 	l.t.Helper()
+	return request(l.t, l.routes, c, remoting.PullMessage, l.pullFields(at, change), "")
+}
+
+func (l *lab) pullFields(at int64, change ext) ext {
 	fields := ext{
 		"consumerGroup": "g", "topic": "T", "queueId": "0", "queueOffset": strconv.FormatInt(at, 10), "maxMsgNums": "32",
 		"sysFlag": "4", "commitOffset": "0", "suspendTimeoutMillis": "0", "subVersion": "0", "subscription": "*", "expressionType": "TAG",
 	}
 	maps.Copy(fields, change)
-	return request(l.t, l.routes, c, remoting.PullMessage, fields, "")
+	return fields
 }
 
 func wantPulled(t testing.TB, reply *remoting.Command, code int32, remark string, next, first, end int64, bodies ...string) {
@@ -254,8 +264,10 @@ func TestPullIsRefused(t *testing.T) {
 		{name: "queue too high", change: ext{"queueId": "2"}, code: remoting.InvalidParameter,
 			remark: "queueId[2] is illegal, topic:[T] topicConfig.readQueueNums:[2] consumer:[/127.0.0.1:4000]"},
 		{name: "negative queue", change: ext{"queueId": "-1"}, code: remoting.InvalidParameter},
-		{name: "SQL", change: ext{"expressionType": "SQL92", "subscription": "a > 1"}, code: remoting.SubscriptionParseFailed,
-			remark: "SQL92 filters are not supported yet, subscribe by TAG"},
+		{name: "broken SQL", change: ext{"expressionType": "SQL92", "subscription": "a > 'x'"}, code: remoting.SubscriptionParseFailed,
+			remark: `parse the consumer's subscription failed: sql: "a > 'x'" is no SQL92 expression: a property or a number is expected at position 5`},
+		{name: "empty SQL", change: ext{"expressionType": "SQL92", "subscription": ""}, code: remoting.SubscriptionParseFailed,
+			remark: "parse the consumer's subscription failed: the SQL92 expression is empty"},
 		{name: "unknown type", change: ext{"expressionType": "REGEX"}, code: remoting.SubscriptionParseFailed},
 		{name: "group without a heartbeat", change: ext{"sysFlag": "0"}, code: remoting.SubscriptionNotExist,
 			remark: "the consumer's group info not exist" + faq},

@@ -19,12 +19,15 @@ func (p *Pull) unannounced(req *remoting.PullMessageRequest, group *subscription
 	if f == nil || !group.ConsumeBroadcastEnable || !p.opts.Differences.Use(difference.PullBeforeHeartbeat) {
 		return nil, &remoting.Error{Code: code, Remark: remark}
 	}
+	if f.ByProperties() {
+		return f, served(p.opts.PropertyFilter, s.ExpressionType)
+	}
 	return f, nil
 }
 
 // known is the filter of a pull whose group has not told its subscription; nil: it has to wait.
 func known(req *remoting.PullMessageRequest, remembered *client.Subscription) *filter.Filter {
-	byTag := len(req.ExpressionType) == 0 || string(req.ExpressionType) == filter.TypeTag
+	byTag := filter.ByTag(req.ExpressionType)
 	switch {
 	case remembered != nil && req.SubVersion != 0 && remembered.Version == req.SubVersion:
 		return remembered.Filter

@@ -184,7 +184,7 @@ func (s *Service) Close() error {
 // Arrived wakes the driver when a record is due before what it sleeps for. It is called for
 // every record that becomes readable and must be quick.
 func (s *Service) Arrived(a store.Arrival) {
-	if a.Topic != message.TopicSchedule || a.TagsCode >= s.armedAt.Load() {
+	if a.Topic != message.TopicSchedule || a.Unit.TagsCode >= s.armedAt.Load() {
 		return
 	}
 	s.wake()

@@ -1,0 +1,37 @@
+package filter
+
+import (
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// Records are the stored records; store.Log is some.
+type Records interface {
+	Record(commitLogOffset int64, size int32) (store.Slice, error)
+}
+
+// ByProperties tells whether a record's properties decide and its tagsCode says nothing.
+func (f *Filter) ByProperties() bool { return f.expr != nil }
+
+// MatchRecord tells whether a stored record is wanted whose tagsCode Match has let pass.
+func (f *Filter) MatchRecord(record []byte) bool {
+	if f.expr == nil {
+		return true
+	}
+	v, err := message.Parse(record)
+	return err == nil && f.expr.Match(v.Properties)
+}
+
+// MatchStored tells whether the record of a unit is wanted and reads it if its properties decide.
+// One that cannot be read counts as wanted: whoever is to have it finds out why.
+func (f *Filter) MatchStored(records Records, u store.Unit) bool {
+	if f.expr == nil {
+		return f.Match(u.TagsCode)
+	}
+	record, err := records.Record(u.CommitLogOffset, u.Size)
+	if err != nil {
+		return true
+	}
+	defer record.Release()
+	return f.MatchRecord(record.Bytes)
+}
