@@ -14,12 +14,16 @@ import (
 func (b *Broker) routes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
 	readable := func() bool { return c.BrokerPermission&4 != 0 }
+	send := processor.NewSend(processor.SendOptions{
+		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
+		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
+		TraceOn: c.TraceOn, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
+		Broker: c.BrokerName, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
+	})
 	families := [][]remoting.Route{
-		processor.NewSend(processor.SendOptions{
-			Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
-			Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
-			TraceOn: c.TraceOn, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
-			Broker: c.BrokerName, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
+		send.Routes(),
+		(&processor.Reply{
+			Send: send, Clients: b.clients, Stored: c.StoreReplyMessageEnable, Time: o.Store, Log: o.Log,
 		}).Routes(),
 		(&processor.SendBack{
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,

@@ -76,6 +76,7 @@ type Config struct {
 	FlushConsumerOffsetInterval int64 `key:"flushConsumerOffsetInterval" default:"500" min:"1" doc:"ms a committed offset waits for its save, at most 500"`
 	RegisterNameServerPeriod    int64 `key:"registerNameServerPeriod" default:"30000" min:"1" doc:"ms between registrations with external name servers"`
 	ChannelExpiredTimeout       int64 `key:"channelExpiredTimeout" default:"120000" min:"1" doc:"ms without a heartbeat after which a client is gone"`
+	StoreReplyMessageEnable     bool  `key:"storeReplyMessageEnable" default:"true" doc:"replies of request-reply are stored, besides being pushed"`
 	RejectPullConsumerEnable    bool  `key:"rejectPullConsumerEnable" default:"false" doc:"do not register consumers that pull by themselves"`
 	UseServerSideResetOffset    bool  `key:"useServerSideResetOffset" default:"true" doc:"offsets are reset on the broker; false: they are pushed to the clients that are online, as before RocketMQ 5.1"`
 	LitePullMessageEnable       bool  `key:"litePullMessageEnable" default:"true" doc:"serve LITE_PULL_MESSAGE, with which DefaultLitePullConsumer pulls"`

@@ -224,7 +224,7 @@ func (h *PushReplyMessageRequest) Encode(w *ExtWriter) {
 	w.Int("bornTimestamp", h.BornTimestamp)
 	w.Int("flag", int64(h.Flag))
 	w.optString("properties", h.Properties)
-	w.optInt("reconsumeTimes", int64(h.ReconsumeTimes), 0)
+	w.Int("reconsumeTimes", int64(h.ReconsumeTimes))
 	w.Bool("unitMode", h.UnitMode)
 	w.String("bornHost", h.BornHost)
 	w.String("storeHost", h.StoreHost)

@@ -57,9 +57,10 @@ type Consumer struct {
 type Registry struct {
 	opts Options
 
-	mu        sync.RWMutex // guards consumers, producers and everything in them
+	mu        sync.RWMutex // guards consumers, producers, channels and everything in them
 	consumers map[string]*consumers
 	producers map[string]map[uint64]*Member
+	channels  map[string]map[uint64]*producerChannel // of clients that produce, by client ID
 
 	memory    *memory
 	conflicts atomic.Int64 // that operators were warned of
@@ -85,6 +86,7 @@ func New(opts Options) (*Registry, error) {
 		opts:      opts,
 		consumers: make(map[string]*consumers),
 		producers: make(map[string]map[uint64]*Member),
+		channels:  make(map[string]map[uint64]*producerChannel),
 		kick:      make(chan struct{}, 1),
 		stop:      make(chan struct{}),
 		memory:    newMemory(&opts),
@@ -148,15 +150,6 @@ func (r *Registry) Heartbeat(conn remoting.Conn, beat *Beat) (subChanged bool) {
 	return subChanged || beat.Fingerprint == 0
 }
 
-func (r *Registry) addProducer(group string, member Member) {
-	members := r.producers[group]
-	if members == nil {
-		members = make(map[uint64]*Member)
-		r.producers[group] = members
-	}
-	members[member.Conn.ID()] = &member
-}
-
 // addConsumer applies one entry of a heartbeat. r.mu is held.
 func (r *Registry) addConsumer(member Member, beat *Beat, c *Consumer, conflicts *[]conflict) (group *consumers, changed, differs bool) {
 	group = r.consumers[c.Group]
@@ -209,18 +202,6 @@ func (r *Registry) leaveAll(gone func(*Member) bool) {
 	}
 	r.mu.Unlock()
 	r.announce(changes)
-}
-
-func (r *Registry) leaveProducers(group string, gone func(*Member) bool) {
-	members := r.producers[group]
-	for id, m := range members {
-		if gone(m) {
-			delete(members, id)
-		}
-	}
-	if len(members) == 0 {
-		delete(r.producers, group)
-	}
 }
 
 func (r *Registry) leaveConsumers(changes []change, name string, gone func(*Member) bool) []change {
@@ -277,25 +258,4 @@ func (r *Registry) Groups(topic string) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// Producers returns the members of a producer group, by client ID; nil when it has none.
-func (r *Registry) Producers(group string) []Member {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if members := r.producers[group]; members != nil {
-		return sortedMembers(members)
-	}
-	return nil
-}
-
-// AllProducers returns every producer group's members.
-func (r *Registry) AllProducers() map[string][]Member {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	all := make(map[string][]Member, len(r.producers))
-	for group, members := range r.producers {
-		all[group] = sortedMembers(members)
-	}
-	return all
 }

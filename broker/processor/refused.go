@@ -11,7 +11,6 @@ const (
 	noPop          = "pop consumption is not supported yet, consume by pull or push"
 	noTransactions = "transactional messages are not supported yet"
 	noRelay        = "calls relayed to a client are not supported yet"
-	noReplyCalls   = "request-reply is not supported yet"
 	noReplicas     = "there are no replicas to serve"
 	noAuth         = "access control is not supported yet"
 	noReset        = "resetting offsets on the broker is not supported yet"
@@ -42,8 +41,6 @@ var refusals = []refusal{
 	{317, "GET_BROKER_CONSUME_STATS", 0, "ask for the groups' statistics one by one", "3.2"},
 	{321, "QUERY_CONSUME_QUEUE", 0, "not supported yet", "4.1"},
 	{323, "RESUME_CHECK_HALF_MESSAGE", 0, noTransactions, "4.5"},
-	{324, "SEND_REPLY_MESSAGE", 0, noReplyCalls, "4.6"},
-	{325, "SEND_REPLY_MESSAGE_V2", 0, noReplyCalls, "4.6"},
 	{328, "GET_ALL_PRODUCER_INFO", 0, "ask for the producer groups one by one", "5.0"},
 	{345, "QUERY_SUBSCRIPTION_BY_CONSUMER", 0, "not supported yet", "4.9"},
 	{353, "UPDATE_AND_GET_GROUP_FORBIDDEN", 0, "not supported yet", "4.9"},

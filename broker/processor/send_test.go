@@ -32,6 +32,7 @@ type sendLab struct {
 	timers *timer.Admission
 
 	noRecall, readOnly bool
+	opts               processor.SendOptions
 	routes             []remoting.Route
 }
 
@@ -64,11 +65,12 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 		Levels: levels, Enabled: true, Store: clock.Real{}, AnyTime: l.timers, Differences: differences,
 	}))
 	host := netip.MustParseAddrPort("127.0.0.1:10911")
-	l.routes = append(processor.NewSend(processor.SendOptions{
+	l.opts = processor.SendOptions{
 		Topics: l.topics, Groups: l.groups, Locks: l.locks, Appender: door, Stats: counters, Store: clock.Real{},
 		Differences: differences, StoreHost: host, Region: "DefaultRegion", Cluster: "C", TraceOn: true, SyncFlush: sync,
 		MaxMessageSize: store.DefaultMaxMessageSize, Broker: "B", AnyTime: l.timers,
-	}).Routes(), (&processor.SendBack{
+	}
+	l.routes = append(processor.NewSend(l.opts).Routes(), (&processor.SendBack{
 		Topics: l.topics, Groups: l.groups, Appender: door, Store: l.store, Stats: counters, StoreHost: host,
 	}).Routes()...)
 	l.routes = append(l.routes, (&processor.Recall{

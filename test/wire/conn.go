@@ -102,6 +102,18 @@ func (c *Conn) Oneway(code int, ext map[string]string, body []byte) error {
 	return c.Write(b)
 }
 
+// Answer answers a request of the server's.
+func (c *Conn) Answer(tb testing.TB, request *Frame, code int, remark string) {
+	tb.Helper()
+	b, err := (&Frame{Code: code, Flag: FlagResponse, Opaque: request.Opaque, Remark: remark}).Encode()
+	if err == nil {
+		err = c.Write(b)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // Write sends bytes as they are.
 func (c *Conn) Write(b []byte) error {
 	c.write.Lock()

@@ -42,6 +42,9 @@ const (
 	ViewBrokerStatsData       = 315
 	SendBatchMessage          = 320
 	QueryDataVersion          = 322
+	SendReplyMessage          = 324
+	SendReplyMessageV2        = 325
+	PushReplyMessage          = 326
 	RecallMessage             = 370
 	GetBrokerMemberGroup      = 901
 )
@@ -387,6 +390,17 @@ func (c *Conn) Heartbeat(tb testing.TB, m Member) *Frame {
 		tb.Fatalf("heartbeat of %s: %v", m.ClientID, answer)
 	}
 	return answer
+}
+
+// HeartbeatProducer announces a producer (34).
+func (c *Conn) HeartbeatProducer(tb testing.TB, clientID, group string) {
+	tb.Helper()
+	body := map[string]any{
+		"clientID": clientID, "consumerDataSet": []any{}, "producerDataSet": []any{map[string]any{"groupName": group}},
+	}
+	if answer := c.Call(tb, Heartbeat, nil, mustJSON(tb, body)); answer.Code != Success {
+		tb.Fatalf("heartbeat of %s: %v", clientID, answer)
+	}
 }
 
 // Introduce makes a group and its retry topic known to a broker and leaves the
