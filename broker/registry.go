@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/wheelmq/wheelmq/broker/processor"
+	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -38,7 +39,8 @@ func (b *Broker) routes() []remoting.Route {
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
 			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: readable, BrokerName: c.BrokerName,
-			PropertyFilter: b.propertyFilter(), LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
+			PropertyFilter: b.propertyFilter(), NoLitePull: !c.LitePullMessageEnable,
+			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
 			Limits: processor.PullLimits{
 				HotBytes:   hotBytes(),
 				MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
@@ -58,9 +60,13 @@ func (b *Broker) routes() []remoting.Route {
 			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, PropertyFilter: b.propertyFilter(),
 			Log: o.Log,
 		}).Routes(),
-		(&processor.ConsumerAdmin{
-			BrokerName: c.BrokerName, Clients: b.clients, Offsets: b.offsets, Topics: b.topics, Store: b.store, Stats: b.stats,
+		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets}).Routes(),
+		(&processor.ConsumeStats{
+			BrokerName: c.BrokerName, BrokerAddr: o.StoreHost.String(), Clients: b.clients, Groups: b.groups, Offsets: b.offsets,
+			Topics: b.topics, Store: b.store, Stats: b.stats, Time: o.Store, Differences: o.Differences,
 		}).Routes(),
+		(&processor.QueueUnits{Clients: b.clients, Store: b.store}).Routes(),
+		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
 		(&processor.Query{Index: b.store, DefaultMaxNum: int(c.DefaultQueryMaxNum), Differences: o.Differences}).Routes(),
 		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
@@ -75,7 +81,6 @@ func (b *Broker) routes() []remoting.Route {
 		(&processor.GroupAdmin{
 			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Offsets: b.offsets,
 		}).Routes(),
-		(&processor.Housekeeping{Store: b.store}).Routes(),
 		processor.Refused(),
 	}
 	var table []remoting.Route
@@ -83,6 +88,11 @@ func (b *Broker) routes() []remoting.Route {
 		table = append(table, family...)
 	}
 	return table
+}
+
+// keepsQueues tells whether a topic is in use: its queues are not to be cleaned away.
+func (b *Broker) keepsQueues(name string) bool {
+	return b.topics.GetString(name) != nil || topic.Rule([]byte(name)).System
 }
 
 // recallAllowed tells whether messages may be recalled. That is this server's default, not the real

@@ -46,6 +46,8 @@ const (
 	NumbersAsKeysQuoted
 	SQLByDefault
 	SQLBounded
+	ForbiddenByTopic
+	StatsWithoutOffsets
 	count
 )
 
@@ -93,4 +95,6 @@ var register = [count]Difference{
 	NumbersAsKeysQuoted:        {Name: "numbers-as-keys-quoted", Real: "the broker ids of cluster info (106) and member group (901) are keys without quotes, which only a lenient parser reads", Ours: "they are quoted, as JSON demands; the official clients read both", Fixed: true},
 	SQLByDefault:               {Name: "sql-by-default", Real: "enablePropertyFilter is false unless set: SQL92 subscriptions are answered with code 1", Ours: "true unless set"},
 	SQLBounded:                 {Name: "sql-bounded", Real: "an SQL92 expression may be of any length: one that is too long for the stack of the broker's threads fails for every message, which nobody is told", Ours: "one of more than 64 KiB, or nested more than 1,000 deep, is refused with code 23", Fixed: true},
+	ForbiddenByTopic:           {Name: "forbidden-by-topic", Real: "letting a group read a topic again (353) lifts what it is forbidden in every other topic, until a restart brings it back", Ours: "that topic only, for good", Fixed: true},
+	StatsWithoutOffsets:        {Name: "stats-without-offsets", Real: "QUERY_CONSUME_TIME_SPAN says that a group without an offset is behind since 1970, and GET_BROKER_CONSUME_STATS knows no pull offsets and a negative total of what is in flight", Ours: "the delay is counted from the oldest message, and the pull offsets are those of GET_CONSUME_STATS", Fixed: true},
 }

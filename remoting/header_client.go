@@ -103,12 +103,13 @@ func (h *ViewMessageRequest) Encode(w *ExtWriter) {
 type GetConsumeStatsRequest struct {
 	ConsumerGroup string
 	Topic         string
+	TopicList     string // separated by semicolons
 }
 
 // Decode reads the header.
 func (h *GetConsumeStatsRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
-	h.ConsumerGroup, h.Topic = r.text("consumerGroup"), r.optText("topic")
+	h.ConsumerGroup, h.Topic, h.TopicList = r.text("consumerGroup"), r.optText("topic"), r.optText("topicList")
 	return r.err()
 }
 
@@ -116,6 +117,7 @@ func (h *GetConsumeStatsRequest) Decode(fields *Fields) error {
 func (h *GetConsumeStatsRequest) Encode(w *ExtWriter) {
 	w.String("consumerGroup", h.ConsumerGroup)
 	w.optString("topic", h.Topic)
+	w.optString("topicList", h.TopicList)
 }
 
 // ViewBrokerStatsDataRequest is the header of VIEW_BROKER_STATS_DATA (315).

@@ -185,6 +185,14 @@ func (s *Store) deleteHead(head *file, newMin int64) error {
 	if err := s.fs.SyncDir(commitLogDir); err != nil {
 		return err
 	}
+	if err := s.deleteQueueHeads(); err != nil {
+		return err
+	}
+	return s.index.deleteBelow(newMin)
+}
+
+// deleteQueueHeads removes the queue files that hold nothing but units of deleted log files.
+func (s *Store) deleteQueueHeads() error {
 	s.flushMu.Lock()
 	defer s.flushMu.Unlock()
 	for _, q := range s.queues.all() {
@@ -192,5 +200,28 @@ func (s *Store) deleteHead(head *file, newMin int64) error {
 			return err
 		}
 	}
-	return s.index.deleteBelow(newMin)
+	return nil
+}
+
+// CleanQueues lets every queue go of what the log has no more (request code 306), which it does by
+// itself whenever a log file is deleted.
+func (s *Store) CleanQueues() error {
+	begin := s.MinCommitLogOffset()
+	for _, q := range s.queues.all() {
+		q.raiseMin(begin)
+	}
+	if err := s.deleteQueueHeads(); err != nil {
+		return fmt.Errorf("store: clean queues: %w", err)
+	}
+	s.noteDeleted()
+	return nil
+}
+
+// QueueTopics are the topics that have queues, sorted.
+func (s *Store) QueueTopics() []string {
+	var names []string
+	for _, q := range s.queues.all() {
+		names = append(names, q.Topic())
+	}
+	return slices.Compact(names)
 }

@@ -1,7 +1,9 @@
 package processor_test
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +155,17 @@ type groups map[string]*subscription.Config
 
 func (m groups) Find(name []byte) *subscription.Config   { return m[string(name)] }
 func (m groups) Lookup(name []byte) *subscription.Config { return m[string(name)] }
+func (m groups) Forbids(name, _ []byte) bool {
+	return m[string(name)] != nil && m[string(name)].GroupName == "forbidden"
+}
+
+func (m groups) All() []*subscription.Config {
+	list := make([]*subscription.Config, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, m[name])
+	}
+	return list
+}
 
 func group(name string) *subscription.Config {
 	return &subscription.Config{

@@ -4,15 +4,19 @@ import (
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/client"
-	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
 type (
-	clientReader interface {
+	// onlineGroups finds a group that has members, or nil.
+	onlineGroups interface {
 		Group(name []byte) *client.ConsumerGroup
+	}
+	clientReader interface {
+		onlineGroups
 		Groups(topic string) []string
 		Producers(group string) []client.Member
+		AllProducers() map[string][]client.Member
 	}
 	offsetReader interface {
 		Query(group, topic []byte, queueID int32) int64
@@ -20,22 +24,15 @@ type (
 		Groups(topic string) []string
 		Topics(group string) []string
 	}
-	gotRates interface {
-		GotTPS(group, topic string) float64
-	}
 )
 
 // ConsumerAdmin serves what clients and tools ask about groups: GET_CONSUMER_LIST_BY_GROUP
 // (38), GET_CONSUMER_CONNECTION_LIST (203), GET_PRODUCER_CONNECTION_LIST (204),
-// GET_CONSUME_STATS (208), QUERY_TOPIC_CONSUME_BY_WHO (300) and QUERY_TOPICS_BY_CONSUMER
-// (343).
+// GET_ALL_PRODUCER_INFO (328), QUERY_TOPIC_CONSUME_BY_WHO (300), QUERY_TOPICS_BY_CONSUMER (343) and
+// QUERY_SUBSCRIPTION_BY_CONSUMER (345).
 type ConsumerAdmin struct {
-	BrokerName string
-	Clients    clientReader
-	Offsets    offsetReader
-	Topics     topicReader
-	Store      queueReader
-	Stats      gotRates
+	Clients clientReader
+	Offsets offsetReader
 }
 
 // Routes returns the table rows.
@@ -45,7 +42,8 @@ func (c *ConsumerAdmin) Routes() []remoting.Route {
 		{Code: remoting.GetConsumerListByGroup, Name: "GET_CONSUMER_LIST_BY_GROUP", Class: remoting.Inline, Handler: c.members, Since: "3.0", Test: test},
 		{Code: remoting.GetConsumerConnectionList, Name: "GET_CONSUMER_CONNECTION_LIST", Class: remoting.Admin, Handler: c.consumerConnections, Since: "3.0", Test: test},
 		{Code: remoting.GetProducerConnectionList, Name: "GET_PRODUCER_CONNECTION_LIST", Class: remoting.Admin, Handler: c.producerConnections, Since: "3.0", Test: test},
-		{Code: remoting.GetConsumeStats, Name: "GET_CONSUME_STATS", Class: remoting.Admin, Handler: c.consumeStats, Since: "3.0", Test: test},
+		{Code: remoting.GetAllProducerInfo, Name: "GET_ALL_PRODUCER_INFO", Class: remoting.Admin, Handler: c.producers, Since: "5.0", Test: test},
+		{Code: remoting.QuerySubscriptionByConsumer, Name: "QUERY_SUBSCRIPTION_BY_CONSUMER", Class: remoting.Admin, Handler: c.subscription, Since: "4.9", Test: test},
 		{Code: remoting.QueryTopicConsumeByWho, Name: "QUERY_TOPIC_CONSUME_BY_WHO", Class: remoting.Admin, Handler: c.groupsOfTopic, Since: "3.0", Test: test},
 		{Code: remoting.QueryTopicsByConsumer, Name: "QUERY_TOPICS_BY_CONSUMER", Class: remoting.Admin, Handler: c.topicsOfGroup, Since: "4.4", Test: test},
 	}
@@ -144,53 +142,60 @@ func (c *ConsumerAdmin) topicsOfGroup(ex *remoting.Exchange) error {
 	return encodeBody(ex, &remoting.TopicList{TopicList: c.Offsets.Topics(req.Group)})
 }
 
-// consumeStats answers a group's progress, in one topic or in all that it has offsets in.
-// A topic that an online group no longer subscribes to is left out. A group without
-// progress is an empty table, not an error.
-func (c *ConsumerAdmin) consumeStats(ex *remoting.Exchange) error {
-	var req remoting.GetConsumeStatsRequest
+// producerTable is the body of GET_ALL_PRODUCER_INFO, by group.
+type producerTable struct {
+	Data map[string][]producerInfo `json:"data"`
+}
+
+type producerInfo struct {
+	ClientID            string `json:"clientId"`
+	Language            string `json:"language"`
+	LastUpdateTimestamp int64  `json:"lastUpdateTimestamp"` // ms of the wire
+	RemoteIP            string `json:"remoteIP"`            // with a slash before it, as Java prints addresses
+	Version             int32  `json:"version"`
+}
+
+func (c *ConsumerAdmin) producers(ex *remoting.Exchange) error {
+	table := producerTable{Data: make(map[string][]producerInfo)}
+	for group, members := range c.Clients.AllProducers() {
+		for _, m := range members {
+			table.Data[group] = append(table.Data[group], producerInfo{
+				ClientID: m.ClientID, Language: m.Language.String(), LastUpdateTimestamp: m.LastUpdate,
+				RemoteIP: "/" + m.Conn.RemoteAddr().String(), Version: m.Version,
+			})
+		}
+	}
+	return encodeBody(ex, &table)
+}
+
+// groupSubscription is the body of QUERY_SUBSCRIPTION_BY_CONSUMER.
+type groupSubscription struct {
+	Group            string                     `json:"group"`
+	SubscriptionData *remoting.SubscriptionData `json:"subscriptionData,omitempty"`
+	Topic            string                     `json:"topic"`
+}
+
+// subscription tells what an online group wants of a topic; nothing is no error.
+func (c *ConsumerAdmin) subscription(ex *remoting.Exchange) error {
+	var req remoting.QuerySubscriptionByConsumerRequest
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	topics := []string{req.Topic}
-	if req.Topic == "" {
-		topics = c.Offsets.Topics(req.ConsumerGroup)
-	}
-	online := c.Clients.Group([]byte(req.ConsumerGroup))
-	var rows queueTable
-	tps := 0.0
-	for _, name := range topics {
-		config := c.Topics.Get([]byte(name))
-		if config == nil || online != nil && online.Subscription([]byte(name)) == nil {
-			continue
-		}
-		for queueID := range config.ReadQueueNums {
-			mq := remoting.MessageQueue{Topic: name, BrokerName: c.BrokerName, QueueID: queueID}
-			if err := rows.add(mq, c.progress(req.ConsumerGroup, config, queueID)); err != nil {
-				return err
-			}
-		}
-		tps += c.Stats.GotTPS(req.ConsumerGroup, name)
-	}
-	ex.Reply.Body = rows.body("consumeTps", tps)
-	return nil
+	return encodeBody(ex, &groupSubscription{
+		Group: req.Group, Topic: req.Topic, SubscriptionData: subscribedTo(c.Clients, req.Group, req.Topic),
+	})
 }
 
-func (c *ConsumerAdmin) progress(group string, config *topic.Config, queueID int32) remoting.OffsetWrapper {
-	topicName, groupName := []byte(config.TopicName), []byte(group)
-	w := remoting.OffsetWrapper{
-		ConsumerOffset: max(c.Offsets.Query(groupName, topicName, queueID), 0),
-		PullOffset:     max(c.Offsets.QueryPulled(groupName, topicName, queueID), 0),
+// subscribedTo is what an online group wants of a topic, or nil.
+func subscribedTo(clients onlineGroups, group, topicName string) *remoting.SubscriptionData {
+	online := clients.Group([]byte(group))
+	if online == nil {
+		return nil
 	}
-	queue := c.Store.Queue(topicName, queueID)
-	if queue == nil {
-		return w
+	s := online.Subscription([]byte(topicName))
+	if s == nil {
+		return nil
 	}
-	w.BrokerOffset = queue.Max()
-	if w.ConsumerOffset > 0 {
-		if ms, ok := c.Store.StoreTimestamp(queue, w.ConsumerOffset-1); ok {
-			w.LastTimestamp = ms
-		}
-	}
-	return w
+	data := subscriptionData(s)
+	return &data
 }

@@ -1,7 +1,6 @@
 package processor_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/client"
@@ -13,35 +12,6 @@ func (l *lab) admin(code int32, fields ext) *remoting.Command {
 	reply := request(l.t, l.routes, &conn{}, code, fields, "")
 	wantReply(l.t, reply, remoting.Success, "")
 	return reply
-}
-
-func TestConsumeStats(t *testing.T) {
-	t.Parallel()
-	l := newLab(t)
-	l.topics["U"] = plain("U", 1)
-	if got := string(l.admin(remoting.GetConsumeStats, ext{"consumerGroup": "fresh"}).Body); got != `{"offsetTable":{},"consumeTps":0}` {
-		t.Errorf("a group without progress: %s", got)
-	}
-	for range 3 {
-		l.put("T", 0, "", "x")
-	}
-	l.put("U", 0, "", "x")
-	l.offsets.Commit([]byte("g"), []byte("T"), 0, 2)
-	l.offsets.Commit([]byte("g"), []byte("U"), 0, 1)
-	l.pull(&conn{}, 2, nil)
-	const rows = `{"brokerName":"broker-a","queueId":0,"topic":"T"}:{"brokerOffset":3,"consumerOffset":2,"lastTimestamp":1700000000000,"pullOffset":3},` +
-		`{"brokerName":"broker-a","queueId":1,"topic":"T"}:{"brokerOffset":0,"consumerOffset":0,"lastTimestamp":0,"pullOffset":0}`
-	if got := string(l.admin(remoting.GetConsumeStats, ext{"consumerGroup": "g", "topic": "T"}).Body); got != `{"offsetTable":{`+rows+`},"consumeTps":0}` {
-		t.Errorf("progress in T: %s", got)
-	}
-	all := string(l.admin(remoting.GetConsumeStats, ext{"consumerGroup": "g"}).Body)
-	if !strings.Contains(all, rows) || !strings.Contains(all, `"topic":"U"`) {
-		t.Errorf("progress everywhere: %s", all)
-	}
-	l.join(client.Clustering, "T", "*", 1)
-	if got := string(l.admin(remoting.GetConsumeStats, ext{"consumerGroup": "g"}).Body); strings.Contains(got, `"topic":"U"`) {
-		t.Errorf("a topic that is no longer subscribed is in %s", got)
-	}
 }
 
 func TestWhoConsumesATopic(t *testing.T) {
@@ -58,5 +28,33 @@ func TestWhoConsumesATopic(t *testing.T) {
 	}
 	if got := string(l.admin(343, ext{"group": "offline"}).Body); got != `{"topicList":["T"]}` {
 		t.Errorf("topics %s", got)
+	}
+}
+
+func TestProducersAndSubscriptions(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	if got := string(l.admin(remoting.GetAllProducerInfo, nil).Body); got != `{"data":{}}` {
+		t.Errorf("producers %s", got)
+	}
+	l.clients.Heartbeat(&conn{id: 5}, &client.Beat{ClientID: "p", Version: 513, Language: remoting.LanguageGo, Producers: []string{"P"}})
+	const want = `{"data":{"P":[{"clientId":"p","language":"GO","lastUpdateTimestamp":1000000,"remoteIP":"/127.0.0.1:4000","version":513}]}}`
+	if got := string(l.admin(remoting.GetAllProducerInfo, nil).Body); got != want {
+		t.Errorf("producers %s", got)
+	}
+	query := func(topic string) string {
+		return string(l.admin(remoting.QuerySubscriptionByConsumer, ext{"group": "g", "topic": topic}).Body)
+	}
+	if got := query("T"); got != `{"group":"g","topic":"T"}` {
+		t.Errorf("offline %s", got)
+	}
+	l.join(client.Clustering, "T", "a", 7)
+	const subscribed = `{"group":"g","subscriptionData":{"classFilterMode":false,"codeSet":[],"expressionType":"",` +
+		`"subString":"a","subVersion":7,"tagsSet":[],"topic":"T"},"topic":"T"}`
+	if got := query("T"); got != subscribed {
+		t.Errorf("online %s", got)
+	}
+	if got := query("U"); got != `{"group":"g","topic":"U"}` {
+		t.Errorf("another topic %s", got)
 	}
 }

@@ -27,7 +27,7 @@ func newClients(t testing.TB) *clients {
 	}
 	c := &clients{registry: registry, topics: topics{}}
 	beat := &processor.Heartbeat{Clients: registry, Groups: groups{"g": group("g")}, Topics: c.topics, Log: quiet()}
-	admin := &processor.ConsumerAdmin{BrokerName: "broker-a", Clients: registry, Topics: c.topics}
+	admin := &processor.ConsumerAdmin{Clients: registry}
 	c.routes = append(beat.Routes(), admin.Routes()...)
 	return c
 }

@@ -1,22 +1,28 @@
 package processor_test
 
 import (
+	"slices"
 	"testing"
 
-	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
-type asked int
-
-func (a *asked) DeleteExpired() { *a++ }
-
-func TestHousekeeping_DeletesExpiredFilesOnRequest(t *testing.T) {
+func TestHousekeeping(t *testing.T) {
 	t.Parallel()
-	var a asked
-	routes := (&processor.Housekeeping{Store: &a}).Routes()
-	wantReply(t, request(t, routes, &conn{}, remoting.DeleteExpiredCommitLog, nil, ""), remoting.Success, "")
-	if a != 1 {
-		t.Errorf("the store was asked %d times", a)
+	l := newLab(t)
+	l.put("T", 0, "", "x")
+	l.put("T", 1, "", "x")
+	l.put("forgotten", 0, "", "x")
+	l.admin(remoting.CleanExpiredConsumeQueue, nil)
+	l.admin(remoting.DeleteExpiredCommitLog, nil)
+	if got := l.store.QueueTopics(); !slices.Equal(got, []string{"T", "forgotten"}) {
+		t.Errorf("topics with queues: %v", got)
+	}
+	l.admin(remoting.CleanUnusedTopic, nil)
+	if got := l.store.QueueTopics(); !slices.Equal(got, []string{"T"}) {
+		t.Errorf("topics with queues afterwards: %v", got)
+	}
+	if queue := l.store.Queue([]byte("T"), 0); queue.Min() != 0 || queue.Max() != 1 {
+		t.Errorf("queue 0 of T is [%d, %d)", queue.Min(), queue.Max())
 	}
 }

@@ -35,7 +35,7 @@ type OffsetReset struct {
 	ServerSide  bool // useServerSideResetOffset
 	Topics      topicReader
 	Groups      groupReader
-	Clients     consumerReader
+	Clients     onlineGroups
 	Offsets     resetOffsets
 	Store       queueSearcher
 	Polls       heldPulls

@@ -33,6 +33,7 @@ const (
 	forbiddenGroup     = 2
 	forbiddenTopic     = 3
 	forbiddenBroadcast = 4
+	forbiddenPair      = 5 // the group, for this topic
 )
 
 // faq ends the remarks of the real server that a user is meant to read.
@@ -45,6 +46,8 @@ type (
 	groupFinder interface {
 		// Find may create the group; nil when it does not exist.
 		Find(name []byte) *subscription.Config
+		// Forbids tells whether a group may not read a topic.
+		Forbids(group, topicName []byte) bool
 	}
 	consumerReader interface {
 		Group(name []byte) *client.ConsumerGroup
@@ -87,13 +90,15 @@ type PullOptions struct {
 	PropertyFilter func() bool
 	// BrokerName goes into the remark when it does not.
 	BrokerName string
+	// NoLitePull is litePullMessageEnable=false.
+	NoLitePull bool
 	// LongPolling is longPollingEnable; without it a pull is held ShortPollingMs at most.
 	LongPolling    bool
 	ShortPollingMs int64 // 0: 1,000
 	Limits         PullLimits
 }
 
-// Pull serves PULL_MESSAGE (11).
+// Pull serves PULL_MESSAGE (11) and LITE_PULL_MESSAGE (361), which DefaultLitePullConsumer sends.
 //
 // It runs on the event loop: what it reads is in memory. A pull of records further behind
 // the end of the log than Limits.HotBytes goes to the long-poll service's goroutines. The
@@ -114,10 +119,13 @@ func NewPull(opts PullOptions) *Pull {
 
 // Routes returns the table rows.
 func (p *Pull) Routes() []remoting.Route {
-	return []remoting.Route{{
+	pull := remoting.Route{
 		Code: remoting.PullMessage, Name: "PULL_MESSAGE", Class: remoting.Inline, Handler: p.pull, Since: "3.0",
 		Test: "broker/processor/pull_test.go",
-	}}
+	}
+	lite := pull
+	lite.Code, lite.Name, lite.Since = remoting.LitePullMessage, "LITE_PULL_MESSAGE", "4.9"
+	return []remoting.Route{pull, lite}
 }
 
 // pullTarget is a pull that has passed every check.
@@ -165,14 +173,17 @@ func (p *Pull) pull(ex *remoting.Exchange) error {
 	return nil
 }
 
-// check refuses what may not be pulled, in the real server's order.
 // toolsGroup is the consumer group of mqadmin and dashboards.
 const toolsGroup = "TOOLS_CONSUMER"
 
+// check refuses what may not be pulled, in the real server's order.
 func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (pullTarget, error) {
 	target := pullTarget{queueID: req.QueueID, offset: req.QueueOffset, maxNums: req.MaxMsgNums, connID: ex.Conn.ID()}
 	if p.opts.Readable != nil && !p.opts.Readable() {
 		return target, forbid(ex, forbiddenBroker, "the broker[%s] pulling message is forbidden", p.opts.BrokerName)
+	}
+	if p.opts.NoLitePull && ex.Req.Code == remoting.LitePullMessage {
+		return target, forbid(ex, forbiddenBroker, "the broker[%s] for lite pull consumer is forbidden", p.opts.BrokerName)
 	}
 	if target.group = p.opts.Groups.Find(req.ConsumerGroup); target.group == nil {
 		return target, remoting.Errorf(remoting.SubscriptionGroupNotExist,

@@ -16,6 +16,9 @@ func (p *Pull) subscribed(ex *remoting.Exchange, req *remoting.PullMessageReques
 	if req.SysFlag&pullSubscription != 0 {
 		return p.carried(req)
 	}
+	if p.opts.Groups.Forbids(req.ConsumerGroup, req.Topic) {
+		return nil, forbid(ex, forbiddenPair, "the consumer group[%s] is forbidden for topic[%s]", req.ConsumerGroup, req.Topic)
+	}
 	online := p.opts.Clients.Group(req.ConsumerGroup)
 	if online == nil {
 		return p.unannounced(req, group, "the consumer's group info not exist"+faq, remoting.SubscriptionNotExist)

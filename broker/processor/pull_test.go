@@ -108,7 +108,13 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 		&processor.Relay{BrokerName: "broker-a", Clients: l.clients, Topics: l.topics, Groups: l.groups, Store: l.store, Log: quiet()},
 		&processor.QueueOffset{Store: l.store},
 		&processor.View{Store: l.store, Differences: differences},
-		&processor.ConsumerAdmin{BrokerName: "broker-a", Clients: l.clients, Offsets: l.offsets, Topics: l.topics, Store: l.store, Stats: l.stats},
+		&processor.ConsumerAdmin{Clients: l.clients, Offsets: l.offsets},
+		&processor.ConsumeStats{
+			BrokerName: "broker-a", BrokerAddr: "127.0.0.1:10911", Clients: l.clients, Groups: l.groups, Offsets: l.offsets, Topics: l.topics,
+			Store: l.store, Stats: l.stats, Time: l.time, Differences: differences,
+		},
+		&processor.QueueUnits{Clients: l.clients, Store: l.store},
+		&processor.Housekeeping{Store: l.store, Kept: func(name string) bool { return l.topics[name] != nil }, Log: quiet()},
 		&processor.TopicStats{BrokerName: "broker-a", Topics: l.topics, Store: l.store, Stats: l.stats},
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
 			Stats: l.stats, Store: l.store, Wire: l.wire, CommitLogDir: "/",
@@ -333,6 +339,39 @@ func TestPullBySubscriptionOfTheHeartbeat(t *testing.T) {
 	l.put("T", 0, "b", "1")
 	l.join(client.Clustering, "T", "b", 7)
 	wantPulled(t, l.pull(&conn{}, 0, ext{"sysFlag": "0", "subscription": "", "subVersion": "7"}), remoting.Success, "FOUND", 2, 0, 2, "1")
+}
+
+func TestLitePull(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.put("T", 0, "", "0")
+	lite := func() *remoting.Command {
+		return request(t, l.routes, &conn{}, remoting.LitePullMessage, ext{
+			"consumerGroup": "g", "topic": "T", "queueId": "0", "queueOffset": "0", "maxMsgNums": "10", "sysFlag": "20", "commitOffset": "0",
+			"suspendTimeoutMillis": "20000", "subVersion": "0", "subscription": "*", "expressionType": "TAG",
+		}, "")
+	}
+	wantPulled(t, lite(), remoting.Success, "FOUND", 1, 0, 1, "0")
+	l.serve(func(o *processor.PullOptions) { o.NoLitePull = true })
+	reply := lite()
+	wantReply(t, reply, remoting.NoPermission, "the broker[broker-a] for lite pull consumer is forbidden")
+	if got := field(reply, "forbiddenType"); got != "1" {
+		t.Errorf("forbiddenType %s", got)
+	}
+	wantReply(t, l.pull(&conn{}, 0, nil), remoting.Success, "FOUND")
+}
+
+func TestPullOfWhatIsForbidden(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.put("T", 0, "", "0")
+	l.groups["forbidden"] = group("forbidden")
+	reply := l.pull(&conn{}, 0, ext{"consumerGroup": "forbidden", "sysFlag": "0"})
+	wantReply(t, reply, remoting.NoPermission, "the consumer group[forbidden] is forbidden for topic[T]")
+	if got := field(reply, "forbiddenType"); got != "5" {
+		t.Errorf("forbiddenType %s", got)
+	}
+	wantReply(t, l.pull(&conn{}, 0, ext{"consumerGroup": "forbidden"}), remoting.Success, "FOUND")
 }
 
 func TestPullCommits(t *testing.T) {

@@ -10,11 +10,8 @@ import (
 const (
 	noPop          = "pop consumption is not supported yet, consume by pull or push"
 	noTransactions = "transactional messages are not supported yet"
-	noRelay        = "calls relayed to a client are not supported yet"
 	noReplicas     = "there are no replicas to serve"
 	noAuth         = "access control is not supported yet"
-	noReset        = "resetting offsets on the broker is not supported yet"
-	noHousekeeping = "housekeeping on request is not supported yet"
 )
 
 // refusal is one code that this server knows and does not serve.
@@ -33,18 +30,7 @@ var refusals = []refusal{
 	{37, "END_TRANSACTION", remoting.SystemError, noTransactions, "3.0"},
 	{43, "GET_ALL_CONSUMER_OFFSET", 0, noReplicas, "3.0"},
 	{45, "GET_ALL_DELAY_OFFSET", 0, noReplicas, "3.0"},
-	{220, "RESET_CONSUMER_CLIENT_OFFSET", 0, noReset, "3.0"},
-	{225, "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST", 0, "create the groups one by one", "5.1"},
-	{303, "QUERY_CONSUME_TIME_SPAN", 0, "not supported yet", "3.0"},
-	{306, "CLEAN_EXPIRED_CONSUMEQUEUE", 0, noHousekeeping, "3.0"},
-	{316, "CLEAN_UNUSED_TOPIC", 0, noHousekeeping, "3.2"},
-	{317, "GET_BROKER_CONSUME_STATS", 0, "ask for the groups' statistics one by one", "3.2"},
-	{321, "QUERY_CONSUME_QUEUE", 0, "not supported yet", "4.1"},
 	{323, "RESUME_CHECK_HALF_MESSAGE", 0, noTransactions, "4.5"},
-	{328, "GET_ALL_PRODUCER_INFO", 0, "ask for the producer groups one by one", "5.0"},
-	{345, "QUERY_SUBSCRIPTION_BY_CONSUMER", 0, "not supported yet", "4.9"},
-	{353, "UPDATE_AND_GET_GROUP_FORBIDDEN", 0, "not supported yet", "4.9"},
-	{361, "LITE_PULL_MESSAGE", remoting.SystemError, "lite pull is not supported yet, use a push or a pull consumer", "4.9"},
 	{400, "QUERY_ASSIGNMENT", 0, noPop, "5.0"},
 	{401, "SET_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},
 	{402, "GET_ALL_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},

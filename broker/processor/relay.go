@@ -19,7 +19,7 @@ const relayedSince = 62
 
 type (
 	askedClients interface {
-		Group(name []byte) *client.ConsumerGroup
+		onlineGroups
 		Ask(conn remoting.Conn, q *client.Question, done func(*remoting.Command, error)) error
 	}
 	recordReader interface {

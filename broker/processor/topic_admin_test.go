@@ -126,3 +126,52 @@ func TestGroupAdmin(t *testing.T) {
 		t.Errorf("offsets of a group deleted with its offsets are kept")
 	}
 }
+
+func TestGroupListAndForbidden(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func() (*subscription.Table, []remoting.Route) {
+		groups, err := subscription.New(subscription.Options{Store: clock.Real{}, Log: quiet(), Config: persist.At(dir)})
+		check(t, err)
+		differences, err := difference.NewSet("")
+		check(t, err)
+		return groups, (&processor.GroupAdmin{Groups: groups, Offsets: &deleted{}, Differences: differences}).Routes()
+	}
+	groups, routes := open()
+	list := func(body string) *remoting.Command {
+		return request(t, routes, &conn{}, remoting.UpdateAndCreateSubscriptionGroupList, nil, body)
+	}
+	wantReply(t, list(`{"groupConfigList":[{"groupName":"g"},{"groupName":"a b"}]}`), remoting.InvalidParameter, "")
+	if groups.Get("g") != nil {
+		t.Error("a list with an illegal name is applied in part")
+	}
+	wantReply(t, list(`{"groupConfigList":[{"groupName":"g","retryMaxTimes":5},{"groupName":"h"}]}`), remoting.Success, "")
+	if g, h := groups.Get("g"), groups.Get("h"); g == nil || g.RetryMaxTimes != 5 || !g.ConsumeEnable || h == nil || h.RetryMaxTimes != 16 {
+		t.Errorf("created %+v, %+v", g, h)
+	}
+	forbid := func(topicName, readable, want string) {
+		t.Helper()
+		fields := ext{"group": "g", "topic": topicName}
+		if readable != "" {
+			fields["readable"] = readable
+		}
+		reply := request(t, routes, &conn{}, remoting.UpdateAndGetGroupForbidden, fields, "")
+		wantReply(t, reply, remoting.Success, "")
+		if got := string(reply.Body); got != `{"group":"g","readable":`+want+`,"topic":"`+topicName+`"}` {
+			t.Errorf("%s %s: %s", topicName, readable, got)
+		}
+	}
+	forbid("T", "", "true")
+	forbid("T", "false", "false")
+	forbid("U", "false", "false")
+	forbid("T", "true", "true")
+	if groups, routes = open(); groups.Forbids([]byte("g"), []byte("T")) || !groups.Forbids([]byte("g"), []byte("U")) {
+		t.Error("after a restart something else is forbidden")
+	}
+	forbid("U", "", "false")
+	if reply := request(t, routes, &conn{}, remoting.UpdateAndGetGroupForbidden, ext{"group": "g", "topic": "T", "readable": "x"}, ""); reply.Code == remoting.Success {
+		t.Error("readable=x is taken")
+	}
+	wantReply(t, request(t, routes, &conn{}, remoting.DeleteSubscriptionGroup, ext{"groupName": "g"}, ""), remoting.Success, "")
+	forbid("U", "", "true")
+}

@@ -35,12 +35,12 @@ type Options struct {
 // Table is the broker's groups. Its methods are safe for concurrent use; look-ups of groups
 // that exist neither lock nor allocate.
 type Table struct {
-	opts   Options
-	groups atomic.Pointer[map[string]*Config]
+	opts      Options
+	groups    atomic.Pointer[map[string]*Config]
+	forbidden atomic.Pointer[forbidden]
 
-	mu        sync.Mutex // serialises changes; guards version and forbidden
-	version   remoting.DataVersion
-	forbidden map[string]map[string]int32
+	mu      sync.Mutex // serialises changes; guards version
+	version remoting.DataVersion
 }
 
 // fileName is the table's file.
@@ -54,7 +54,8 @@ var system = []string{
 
 // New loads the table and creates the system groups that lack.
 func New(opts Options) (*Table, error) {
-	t := &Table{opts: opts, forbidden: map[string]map[string]int32{}}
+	t := &Table{opts: opts}
+	bans := make(forbidden)
 	groups := make(map[string]*Config)
 	if opts.Config != nil {
 		var w remoting.SubscriptionGroupWrapper
@@ -65,7 +66,7 @@ func New(opts Options) (*Table, error) {
 			}
 			t.version = w.DataVersion
 			if w.ForbiddenTable != nil {
-				t.forbidden = w.ForbiddenTable
+				bans = w.ForbiddenTable
 			}
 		case !errors.Is(err, fs.ErrNotExist):
 			opts.Log.WithError(err).Warn("subscription groups cannot be read: those that are used again get defaults")
@@ -78,6 +79,7 @@ func New(opts Options) (*Table, error) {
 		}
 	}
 	t.groups.Store(&groups)
+	t.forbidden.Store(&bans)
 	return t, t.save()
 }
 
@@ -99,7 +101,7 @@ func (t *Table) Find(group []byte) *Config {
 		return nil
 	}
 	config := remoting.DefaultSubscriptionGroupConfig(string(group))
-	if err := t.set(&config, true); err != nil {
+	if err := t.add(&config); err != nil {
 		t.opts.Log.WithError(err).WithField("group", config.GroupName).Error("the subscription groups cannot be saved")
 	}
 	return t.Lookup(group)
@@ -113,19 +115,34 @@ func validName(name string) bool {
 
 // Update creates or replaces a group; an illegal name is refused with code 29.
 func (t *Table) Update(config Config) error {
-	if !validName(config.GroupName) {
-		return remoting.Errorf(remoting.InvalidParameter,
-			"The specified group: %s, contains illegal characters or is longer than %d, allowing only ^[%%|a-zA-Z0-9_-]+$",
-			config.GroupName, maxNameLength)
-	}
-	return t.set(&config, false)
+	return t.UpdateAll([]Config{config})
 }
 
-func (t *Table) set(config *Config, onlyNew bool) error {
+// UpdateAll is Update for several groups (request code 225): all or none.
+func (t *Table) UpdateAll(configs []Config) error {
+	for i := range configs {
+		if name := configs[i].GroupName; !validName(name) {
+			return remoting.Errorf(remoting.InvalidParameter,
+				"The specified group: %s, contains illegal characters or is longer than %d, allowing only ^[%%|a-zA-Z0-9_-]+$",
+				name, maxNameLength)
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	groups := maps.Clone(*t.groups.Load())
-	if onlyNew && groups[config.GroupName] != nil {
+	for i := range configs {
+		groups[configs[i].GroupName] = &configs[i]
+	}
+	t.groups.Store(&groups)
+	return t.save()
+}
+
+// add creates a group unless somebody else has.
+func (t *Table) add(config *Config) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	groups := maps.Clone(*t.groups.Load())
+	if groups[config.GroupName] != nil {
 		return nil
 	}
 	groups[config.GroupName] = config
@@ -143,6 +160,7 @@ func (t *Table) Delete(group string) (bool, error) {
 	}
 	delete(groups, group)
 	t.groups.Store(&groups)
+	t.forgive(group)
 	return true, t.save()
 }
 
@@ -165,7 +183,7 @@ func (t *Table) Wrapper() remoting.SubscriptionGroupWrapper {
 
 func (t *Table) wrapper() remoting.SubscriptionGroupWrapper {
 	w := remoting.SubscriptionGroupWrapper{
-		DataVersion: t.version, ForbiddenTable: t.forbidden, SubscriptionGroupTable: map[string]Config{},
+		DataVersion: t.version, ForbiddenTable: *t.forbidden.Load(), SubscriptionGroupTable: map[string]Config{},
 	}
 	for name, config := range *t.groups.Load() {
 		w.SubscriptionGroupTable[name] = *config

@@ -1,0 +1,118 @@
+package processor
+
+import (
+	"strings"
+
+	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/subscription"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+type (
+	gotRates interface {
+		GotTPS(group, topic string) float64
+	}
+	groupLister interface {
+		// All returns every group by name.
+		All() []*subscription.Config
+	}
+)
+
+// ConsumeStats serves how far groups are: GET_CONSUME_STATS (208), GET_BROKER_CONSUME_STATS (317) and
+// QUERY_CONSUME_TIME_SPAN (303).
+type ConsumeStats struct {
+	BrokerName, BrokerAddr string
+	Clients                onlineGroups
+	Groups                 groupLister
+	Offsets                offsetReader
+	Topics                 topicReader
+	Store                  queueReader
+	Stats                  gotRates
+	Time                   clock.Clock // of messages
+	Differences            *difference.Set
+}
+
+// Routes returns the table rows.
+func (c *ConsumeStats) Routes() []remoting.Route {
+	const test = "broker/processor/consume_stats_test.go"
+	return []remoting.Route{
+		{Code: remoting.GetConsumeStats, Name: "GET_CONSUME_STATS", Class: remoting.Admin, Handler: c.ofGroup, Since: "3.0", Test: test},
+		{Code: remoting.GetBrokerConsumeStats, Name: "GET_BROKER_CONSUME_STATS", Class: remoting.Admin, Handler: c.ofBroker, Since: "3.2", Test: test},
+		{Code: remoting.QueryConsumeTimeSpan, Name: "QUERY_CONSUME_TIME_SPAN", Class: remoting.Admin, Handler: c.timeSpan, Since: "3.0", Test: test},
+	}
+}
+
+// ofGroup answers a group's progress: in the topics of a list, in one topic, or in all that it has
+// offsets in. But for those of a list, a topic that an online group does not subscribe to is left
+// out. A group without progress is an empty table, not an error.
+func (c *ConsumeStats) ofGroup(ex *remoting.Exchange) error {
+	var req remoting.GetConsumeStatsRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
+		return err
+	}
+	topics, listed := topicsOf(req.TopicList), true
+	if len(topics) == 0 {
+		topics, listed = []string{req.Topic}, false
+	}
+	if req.Topic == "" && !listed {
+		topics = c.Offsets.Topics(req.ConsumerGroup)
+	}
+	online := c.Clients.Group([]byte(req.ConsumerGroup))
+	var rows queueTable
+	tps := 0.0
+	for _, name := range topics {
+		config := c.Topics.Get([]byte(name))
+		if config == nil || !listed && unsubscribed(online, name) {
+			continue
+		}
+		for queueID := range config.ReadQueueNums {
+			if err := rows.add(c.queue(name, queueID), c.progress(req.ConsumerGroup, name, queueID)); err != nil {
+				return err
+			}
+		}
+		tps += c.Stats.GotTPS(req.ConsumerGroup, name)
+	}
+	ex.Reply.Body = rows.body("consumeTps", tps)
+	return nil
+}
+
+// topicsOf cuts a list with semicolons.
+func topicsOf(list string) (topics []string) {
+	for name := range strings.SplitSeq(list, ";") {
+		if name = strings.TrimSpace(name); name != "" {
+			topics = append(topics, name)
+		}
+	}
+	return topics
+}
+
+// unsubscribed tells whether a group that is online does not subscribe to a topic.
+func unsubscribed(online *client.ConsumerGroup, topicName string) bool {
+	return online != nil && online.Subscription([]byte(topicName)) == nil
+}
+
+func (c *ConsumeStats) queue(topicName string, queueID int32) remoting.MessageQueue {
+	return remoting.MessageQueue{Topic: topicName, BrokerName: c.BrokerName, QueueID: queueID}
+}
+
+// progress is how far a group is in a queue. What it has pulled is at least what it has committed.
+func (c *ConsumeStats) progress(group, topicName string, queueID int32) remoting.OffsetWrapper {
+	committed := max(c.Offsets.Query([]byte(group), []byte(topicName), queueID), 0)
+	w := remoting.OffsetWrapper{
+		ConsumerOffset: committed,
+		PullOffset:     max(c.Offsets.QueryPulled([]byte(group), []byte(topicName), queueID), committed),
+	}
+	queue := c.Store.Queue([]byte(topicName), queueID)
+	if queue == nil {
+		return w
+	}
+	w.BrokerOffset = queue.Max()
+	if w.ConsumerOffset > 0 {
+		if ms, ok := c.Store.StoreTimestamp(queue, w.ConsumerOffset-1); ok {
+			w.LastTimestamp = ms
+		}
+	}
+	return w
+}
