@@ -25,6 +25,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/timer"
 	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/broker/transaction"
 	"github.com/wheelmq/wheelmq/broker/virtualtime"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
@@ -79,6 +80,7 @@ type Broker struct {
 	schedule *schedule.Service
 	timers   *timer.Admission
 	timer    *timer.Service
+	halves   *transaction.Service
 	inFlight *inflight.Tracker   // may be nil
 	time     *virtualtime.Engine // nil with a real clock
 	router   *remoting.Router
@@ -133,6 +135,7 @@ func (b *Broker) arrived(a store.Arrival) {
 	b.polls.Arrived(a)
 	b.schedule.Arrived(a)
 	b.timer.Arrived(a)
+	b.halves.Arrived(a)
 	b.mayBeDue(a)
 }
 
@@ -204,9 +207,11 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		CongestNum: c.TimerCongestNumEachSlot, StartDeliverTime: c.StartDeliverTimeEnable, Virtual: b.virtual != nil,
 		Store: o.Store, Differences: o.Differences, CountAt: func(outMs int64) int64 { return b.timer.CountAt(outMs) }, OutOf: b.timerOut,
 	})
-	b.appender = appender.New(b.store, schedule.NewHook(schedule.HookOptions{
+	delay := schedule.NewHook(schedule.HookOptions{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, AnyTime: b.timers, Differences: o.Differences,
-	}))
+	})
+	prepare := b.admitTransactions(delay)
+	b.appender = appender.New(b.store, prepare.Hook(), delay)
 	if b.park, err = park.New(park.Options{
 		Appender: b.appender, Log: o.Log, Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
 		Pending: b.parked, Records: b.store, Table: tables, Exists: func(name string) bool { return b.topics.GetString(name) != nil },
@@ -232,7 +237,10 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Appender: b.appender, Park: b.park, Topics: b.topics, Logger: o.Log.WithField("part", "timer"), Metrics: o.Metrics,
 		Health: o.Health, Differences: o.Differences, Stall: b.timerStall(), InOrder: b.virtual != nil, First: b.settleLevels,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return b.assembleTransactions(prepare)
 }
 
 // settleLevels returns when the delay levels have delivered what is due: they go before timers.
@@ -302,7 +310,7 @@ func (b *Broker) Start() error {
 	for _, s := range []interface {
 		Start()
 		Close() error
-	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer} {
+	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer, b.halves} {
 		s.Start()
 		b.closers = append(b.closers, s.Close)
 	}
@@ -313,7 +321,7 @@ func (b *Broker) Start() error {
 
 // Save makes everything durable that is acknowledged, and the progress of consumers and delays.
 func (b *Broker) Save() error {
-	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.timer.Save(), b.store.Flush())
+	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.timer.Save(), b.halves.Save(), b.store.Flush())
 }
 
 // Close stops the services in the reverse of their order; the store is last.

@@ -13,7 +13,7 @@ import (
 
 // examine looks at a store, before the first write to it, for messages that the real broker
 // accepted and this one would never deliver: timers when timerWheelEnable is false, what waits for
-// transactions and for pop consumers. They are told.
+// pop consumers. They are told.
 func (b *Broker) examine(fs region.FS) error {
 	d, err := offline.Open(fs)
 	if errors.Is(err, offline.ErrNoStore) {
@@ -27,9 +27,6 @@ func (b *Broker) examine(fs region.FS) error {
 		return fmt.Errorf("broker: %w", err)
 	}
 	log := b.opts.Log.WithFields(logrus.Fields{"part": "store", "directory": b.opts.Config.StorePathRootDir})
-	if w.Halves > 0 {
-		log.WithField("halfTransactions", w.Halves).Warn("transactional messages wait for their commit, which this server does not serve yet")
-	}
 	if w.Pops > 0 {
 		log.WithField("popRecords", w.Pops).Warn("messages may wait for the acknowledgement of pop consumers, which this server does not serve yet")
 	}

@@ -18,7 +18,7 @@ func (b *Broker) routes() []remoting.Route {
 	send := processor.NewSend(processor.SendOptions{
 		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
 		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
-		TraceOn: c.TraceOn, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
+		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: c.RejectTransactionMessage, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
 		Broker: c.BrokerName, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
 	})
 	families := [][]remoting.Route{
@@ -30,6 +30,7 @@ func (b *Broker) routes() []remoting.Route {
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
 			InFlight: b.inFlight,
 		}).Routes(),
+		processor.NewEndTransaction(b.halves).Routes(),
 		(&processor.Recall{
 			Topics: b.topics, Appender: b.appender, Stats: b.stats, Store: o.Store, StoreHost: o.StoreHost, Broker: c.BrokerName,
 			Region: c.RegionID, MaxDelayMs: c.TimerMaxDelaySec * 1000, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", Allowed: b.recallAllowed,

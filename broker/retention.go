@@ -33,6 +33,9 @@ func (b *Broker) oldestPending() (pin store.Pin, ok bool) {
 	if at, pending := b.timer.Pinned(); pending && (!ok || at < pin.CommitLogOffset) {
 		pin, ok = store.Pin{CommitLogOffset: at, What: "a timer message that is due within two hours, or a target that refuses those that are due"}, true
 	}
+	if at, open := b.halves.Pinned(); open && (!ok || at < pin.CommitLogOffset) {
+		pin, ok = store.Pin{CommitLogOffset: at, What: "a half message that is neither committed nor rolled back"}, true
+	}
 	return pin, ok
 }
 

@@ -69,7 +69,11 @@ func (b *Broker) Settle(ctx context.Context) (next int64, err error) {
 		return 0, err
 	}
 	next, err = b.timer.Settle(ctx)
-	return min(level, next), err
+	if err != nil {
+		return 0, err
+	}
+	check, err := b.halves.Settle(ctx)
+	return min(level, next, check), err
 }
 
 // delivered is how many messages came due since the start.
@@ -85,7 +89,7 @@ func (b *Broker) Due() (next, messages int64) {
 
 // mayBeDue lets a clock that goes by itself look at a message that has come.
 func (b *Broker) mayBeDue(a store.Arrival) {
-	if b.time != nil && (a.Topic == message.TopicSchedule || a.Topic == message.TopicTimer) {
+	if b.time != nil && (a.Topic == message.TopicSchedule || a.Topic == message.TopicTimer || a.Topic == message.TopicTransHalf) {
 		b.time.Kick()
 	}
 }

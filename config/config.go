@@ -68,6 +68,13 @@ type Config struct {
 	AllowRecallWhenBrokerNotWriteable bool  `key:"allowRecallWhenBrokerNotWriteable" default:"true" doc:"also while brokerPermission has no write bit"`
 	StartDeliverTimeEnable            bool  `key:"startDeliverTimeEnable" default:"false" doc:"the property __STARTDELIVERTIME, ms since the epoch, delays a message as TIMER_DELIVER_MS does"`
 
+	TransactionTimeOut         int64 `key:"transactionTimeOut" default:"6000" min:"1" doc:"ms after which a producer is asked whether a transaction is committed"`
+	TransactionCheckInterval   int64 `key:"transactionCheckInterval" default:"30000" min:"1" doc:"ms from one such question to the next"`
+	TransactionCheckMax        int64 `key:"transactionCheckMax" default:"15" max:"65535" doc:"how often it is asked before the message goes to TRANS_CHECK_MAX_TIME_TOPIC"`
+	TransactionOpMsgMaxSize    int64 `key:"transactionOpMsgMaxSize" default:"4096" min:"1" max:"16384" doc:"bytes of a record about ended transactions"`
+	TransactionOpBatchInterval int64 `key:"transactionOpBatchInterval" default:"20" doc:"ms that such a record waits for more to say, at most 20"`
+	RejectTransactionMessage   bool  `key:"rejectTransactionMessage" default:"false" doc:"transactional messages are refused with code 16"`
+
 	FlushDelayOffsetInterval                 int64 `key:"flushDelayOffsetInterval" default:"500" min:"1" doc:"ms between saves of delay offsets, at most 500"`
 	EnableScheduleAsyncDeliver               bool  `key:"enableScheduleAsyncDeliver" default:"false" doc:"deliver on before the messages before are durable; matters under SYNC_FLUSH"`
 	ScheduleAsyncDeliverMaxPendingLimit      int64 `key:"scheduleAsyncDeliverMaxPendingLimit" default:"2000" min:"1" max:"1000000" doc:"messages of one level that may be on their way then"`

@@ -28,6 +28,10 @@ const (
 	PendingPinsTheLog
 	SystemTopicsForTools
 	DamageStaysSmall
+	CommittedOnce
+	DelayAfterCommit
+	CheckedOnTime
+	ChecksNeedAProducer
 	PropertiesWithoutNUL
 	HeldPullsAnswered
 	ReplyToLivingConnection
@@ -80,6 +84,10 @@ var register = [count]Difference{
 	ReplyToLivingConnection:    {Name: "reply-to-living-connection", Real: "a requester that connects anew before its old connection has ended gets no replies any more: the end of the old one makes the broker forget where it is", Ours: "replies go to the youngest connection that lives", Fixed: true},
 	QueryFitsAFrame:            {Name: "query-fits-a-frame", Real: "a query by key answers with up to 64 messages however large: more than 16 MiB end a Java client's connection", Ours: "the newest ones that fit into 16 MiB", Fixed: true},
 	DamageStaysSmall:           {Name: "damage-stays-small", Real: "recovery ends at the first damaged record and cuts off everything behind it; a record whose properties were not written is served without them", Ours: "below the checkpoint only what is damaged is lost, past it such a record is torn; queues that lack units are rebuilt, and a unit that points at no record is not served", Fixed: true},
+	CommittedOnce:              {Name: "committed-once", Real: "a commit that is repeated, by the producer or after a crash, is stored again", Ours: "it is recognised, and answered with success", Fixed: true},
+	DelayAfterCommit:           {Name: "delay-after-commit", Real: "a transactional message with a delay level is lost, one with an any-time delay is checked for ever", Ours: "its delay begins with the commit: a relative one counts from there, an absolute one that is past then is over"},
+	CheckedOnTime:              {Name: "checked-on-time", Real: "producers are asked when the whole half topic is looked through, every transactionCheckInterval, and by the clock of the producer's machine; each question writes the message again", Ours: "a producer is asked transactionTimeOut after the half message was stored, and then every transactionCheckInterval; what is written is that it was asked", Fixed: true},
+	ChecksNeedAProducer:        {Name: "checks-need-a-producer", Real: "a check counts when no producer of the group is there to be asked: an outage of transactionCheckMax intervals gives up its transactions", Ours: "it does not: the half message waits until fileReservedTime is over"},
 	TimerToTheMillisecond:      {Name: "timer-to-the-millisecond", Real: "an any-time delayed message is delivered when its second is over, up to 1.1 s late", Ours: "it is delivered at its millisecond; TIMER_OUT_MS keeps the rounded value", Fixed: true},
 	TimerInstantsOnly:          {Name: "timer-instants-only", Real: "a delivered message keeps TIMER_DELAY_SEC or TIMER_DELAY_MS", Ours: "it carries the instant instead, as TIMER_DELIVER_MS, and neither TIMER_ENQUEUE_MS nor TIMER_DEQUEUE_MS: a consumer that forwards it delays it only by setting a delay again", Fixed: true},
 	TimerOutMsIsTheBrokers:     {Name: "timer-out-ms-is-the-brokers", Real: "a message whose client sets TIMER_OUT_MS, a forwarded one too, is delivered at once whatever delay it asks for", Ours: "TIMER_OUT_MS of a client is replaced, and the delay applies; a copy forwarded as it was received is delivered at once", Fixed: true},

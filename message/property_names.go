@@ -11,6 +11,10 @@ const (
 	PropertyRealQueueID         = "REAL_QID"
 	PropertyTransactionPrepared = "TRAN_MSG"
 	PropertyProducerGroup       = "PGROUP"
+	PropertyTransactionID       = "__transactionId__"
+	PropertyCheckTimes          = "TRANSACTION_CHECK_TIMES"
+	PropertyCheckImmunity       = "CHECK_IMMUNITY_TIME_IN_SECONDS"
+	PropertyPreparedQueueOffset = "TRAN_PREPARED_QUEUE_OFFSET"
 	PropertyOriginMessageID     = "ORIGIN_MESSAGE_ID"
 	PropertyMsgRegion           = "MSG_REGION"
 	PropertyTraceOn             = "TRACE_ON"
@@ -51,4 +55,10 @@ const (
 	// PropertySupersedes names, on a record of the timer queue, the pending message that it
 	// removes, see Supersedes.
 	PropertySupersedes = "__WMQ_SUP"
+	// PropertyChecks names, on a record of the op topic, how often producers were asked about half
+	// messages: "<queue offset>:<checks>,…", decimal numbers.
+	PropertyChecks = "__WMQ_CHK"
+	// PropertyEndedBelow is, on a record of the op topic, the CommitLog offset, decimal, below which
+	// every committed copy has its half message named in the op topic.
+	PropertyEndedBelow = "__WMQ_END"
 )

@@ -9,7 +9,6 @@ import (
 // Reasons shared by several codes.
 const (
 	noPop          = "pop consumption is not supported yet, consume by pull or push"
-	noTransactions = "transactional messages are not supported yet"
 	noReplicas     = "there are no replicas to serve"
 	noAuth         = "access control is not supported yet"
 )
@@ -27,10 +26,8 @@ type refusal struct {
 // "not supported". Codes without a handler in RocketMQ are not listed.
 var refusals = []refusal{
 	{25, "UPDATE_BROKER_CONFIG", 0, "the configuration is read at the start only", "3.0"},
-	{37, "END_TRANSACTION", remoting.SystemError, noTransactions, "3.0"},
 	{43, "GET_ALL_CONSUMER_OFFSET", 0, noReplicas, "3.0"},
 	{45, "GET_ALL_DELAY_OFFSET", 0, noReplicas, "3.0"},
-	{323, "RESUME_CHECK_HALF_MESSAGE", 0, noTransactions, "4.5"},
 	{400, "QUERY_ASSIGNMENT", 0, noPop, "5.0"},
 	{401, "SET_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},
 	{402, "GET_ALL_MESSAGE_REQUEST_MODE", 0, noPop, "5.0"},

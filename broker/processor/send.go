@@ -53,14 +53,18 @@ type SendOptions struct {
 	SyncFlush bool // flushDiskType=SYNC_FLUSH: replies wait for the group commit
 	// MaxMessageSize is maxMessageSize, bytes; it bounds a batch as a whole.
 	MaxMessageSize int
+	// Prepared counts a half message that was stored for a topic.
+	Prepared func(topic []byte)
+	// RejectTransactions is rejectTransactionMessage.
+	RejectTransactions bool
 	// AnyTime tells whether properties ask for an any-time delay.
 	AnyTime interface{ Asked(props []byte) bool }
 }
 
 // Send serves SEND_MESSAGE (10), SEND_MESSAGE_V2 (310) and SEND_BATCH_MESSAGE (320).
 //
-// It runs on the event loop and allocates nothing for a message to a known topic. Prepared
-// transactional messages and light queues are refused.
+// It runs on the event loop and allocates nothing for a message to a known topic. Light queues are
+// refused.
 type Send struct {
 	opts   SendOptions
 	states sync.Pool
@@ -83,10 +87,9 @@ func NewSend(opts SendOptions) *Send {
 // Routes returns the table rows.
 func (s *Send) Routes() []remoting.Route {
 	const test = "broker/processor/send_test.go"
-	const note = "transactional messages are refused"
 	return []remoting.Route{
-		{Code: remoting.SendMessage, Name: "SEND_MESSAGE", Handler: s.send, Since: "3.0", Status: remoting.Partial, Note: note, Test: test},
-		{Code: remoting.SendMessageV2, Name: "SEND_MESSAGE_V2", Handler: s.send, Since: "3.2", Status: remoting.Partial, Note: note, Test: test},
+		{Code: remoting.SendMessage, Name: "SEND_MESSAGE", Handler: s.send, Since: "3.0", Test: test},
+		{Code: remoting.SendMessageV2, Name: "SEND_MESSAGE_V2", Handler: s.send, Since: "3.2", Test: test},
 		{Code: remoting.SendBatchMessage, Name: "SEND_BATCH_MESSAGE", Handler: s.send, Since: "4.0", Test: test},
 	}
 }
@@ -221,6 +224,9 @@ func (s *Send) putSingle(ex *remoting.Exchange, st *sendState, config *topic.Con
 			return false, err
 		}
 	}
+	if err := s.transaction(st); err != nil {
+		return false, err
+	}
 	st.count = 1
 	if s.opts.SyncFlush && !st.found.noWait {
 		return s.putWaiting(ex, st, func() (store.PutResult, bool, error) {
@@ -309,5 +315,9 @@ func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
 		reply.Ext.Bytes("transactionId", st.uniqKey)
 	}
 	st.recallHandle(reply)
+	if st.found.transaction {
+		st.prepared(size)
+		return
+	}
 	st.counters.PutOK(st.count, size)
 }

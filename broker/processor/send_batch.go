@@ -1,6 +1,7 @@
 package processor
 
 import (
+	"bytes"
 	"strconv"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
@@ -39,7 +40,7 @@ func (s *Send) putBatch(ex *remoting.Exchange, st *sendState, config *topic.Conf
 			return false, err
 		}
 		st.recs = append(st.recs, message.Record{
-			Topic: config.TopicName, QueueID: st.queueID, Flag: item.Flag, SysFlag: h.SysFlag, BornTimestamp: h.BornTimestamp,
+			Topic: config.TopicName, QueueID: st.queueID, Flag: item.Flag, SysFlag: h.SysFlag &^ message.SysFlagTransactionMask, BornTimestamp: h.BornTimestamp,
 			BornHost: ex.Conn.RemoteAddr(), StoreHost: s.opts.StoreHost, ReconsumeTimes: h.ReconsumeTimes,
 			Body: item.Body, Properties: item.Properties,
 		})
@@ -77,7 +78,7 @@ func (s *Send) refuseInBatch(props []byte) error {
 		s.opts.Differences.Use(difference.BatchDelayRefused)
 		return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be delayed (TIMER_*)")
 	}
-	if v, ok := message.PropertyGet(props, message.PropertyTransactionPrepared); ok && string(v) == "true" {
+	if v, ok := message.PropertyGet(props, message.PropertyTransactionPrepared); ok && bytes.EqualFold(v, trueValue) {
 		return remoting.Errorf(remoting.MessageIllegal, "the message is illegal: a message of a batch cannot be transactional")
 	}
 	return nil

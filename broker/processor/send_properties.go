@@ -15,12 +15,14 @@ type foundProperties struct {
 	hasUniqKey  bool
 	otherKind   bool   // is delayed or ordered: a priority does not count
 	priority    []byte // _SYS_MSG_PRIORITY_, as the client wrote it
+	hasGroup    bool
+	delayed     bool // by a level
 }
 
 var (
-	errTransaction = &remoting.Error{Code: remoting.SystemError, Remark: noTransactions}
-	lightQueue     = []byte("%LMQ%")
-	errMultiQueue  = &remoting.Error{Code: remoting.SystemError,
+	lightQueue    = []byte("%LMQ%")
+	trueValue     = []byte("true")
+	errMultiQueue = &remoting.Error{Code: remoting.SystemError,
 		Remark: "light queues (" + message.PropertyInnerMultiDispatch + ") are not supported"}
 )
 
@@ -34,9 +36,6 @@ func (s *Send) properties(st *sendState) error {
 			st.takeProperty(rest[:end], name)
 		}
 		rest = message.PropertyRest(rest, end)
-	}
-	if st.found.transaction || st.rec.SysFlag&message.SysFlagTransactionMask != 0 {
-		return errTransaction
 	}
 	if st.found.multiQueue {
 		return errMultiQueue
@@ -62,12 +61,16 @@ func (st *sendState) takeProperty(entry []byte, nameLen int) {
 		st.found.hasUniqKey = true
 		st.uniqKey = append(st.uniqKey[:0], value...)
 	case message.PropertyTransactionPrepared:
-		st.found.transaction = bytes.EqualFold(value, []byte("true"))
+		st.found.transaction = bytes.EqualFold(value, trueValue)
+	case message.PropertyProducerGroup:
+		st.found.hasGroup = true
+	case message.PropertyDelay:
+		st.found.delayed, st.found.otherKind = string(value) != "0", true
 	case message.PropertyInnerMultiDispatch:
 		st.found.multiQueue = bytes.Contains(value, lightQueue)
 	case message.PropertyWait:
 		st.found.noWait = string(value) == "false"
-	case message.PropertyDelay, message.PropertyTimerDeliverMs, message.PropertyTimerDelaySec, message.PropertyTimerDelayMs,
+	case message.PropertyTimerDeliverMs, message.PropertyTimerDelaySec, message.PropertyTimerDelayMs,
 		message.PropertyShardingKey:
 		st.found.otherKind = true
 	case message.PropertyPriority:

@@ -168,7 +168,6 @@ func TestSend_Refusals(t *testing.T) {
 		"empty body":          {"R", 0, "", "", remoting.MessageIllegal},
 		"delay is no number":  {"R", 0, properties("DELAY", "abc"), "x", remoting.MessageIllegal},
 		"timer is no number":  {"R", 0, properties("TIMER_DELAY_MS", "abc"), "x", remoting.MessageIllegal},
-		"transaction":         {"R", 0, properties("TRAN_MSG", "true"), "x", remoting.SystemError},
 		"light queues":        {"R", 0, properties("INNER_MULTI_DISPATCH", "%LMQ%q"), "x", remoting.SystemError},
 		"properties too long": {"R", 0, properties("K", strings.Repeat("v", 32760)), "x", remoting.MessageIllegal},
 		"no room for a delay": {"R", 0, properties("DELAY", "1", "K", strings.Repeat("v", 32600)), "x", remoting.MessageIllegal},

@@ -54,6 +54,9 @@ func (h *hook) apply(rec *message.Record, origin appender.Origin) error {
 	if tx := rec.SysFlag & message.SysFlagTransactionMask; tx != 0 && tx != message.SysFlagCommit {
 		return nil
 	}
+	if rec.Topic == message.TopicTransHalf && h.opts.Differences.On(difference.DelayAfterCommit) {
+		return nil // it is delayed when it is committed
+	}
 	level, err := h.level(rec.Properties)
 	if err != nil {
 		return err

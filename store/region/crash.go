@@ -53,6 +53,9 @@ func (m *Memory) PowerCut(rng *rand.Rand) *Memory {
 	})
 }
 
+// Killed returns what a kill of the process now would leave: all that was written.
+func (m *Memory) Killed() *Memory { return m.powerCut(func() fate { return kept }) }
+
 // fate is what becomes of an unsynced page: a bit for each sector tells whether it is kept.
 type fate uint8
 

@@ -1,0 +1,115 @@
+package transaction
+
+import (
+	"strconv"
+
+	"github.com/sirupsen/logrus"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/store"
+)
+
+// giveUpAgainMs is after how long a half message is given up again when its new place refused it, ms.
+const giveUpAgainMs = 10_000
+
+// giveUp moves a half message to TRANS_CHECK_MAX_TIME_TOPIC, where it waits for an operator:
+// RESUME_CHECK_HALF_MESSAGE (323) takes it from there.
+func (d *driver) giveUp(h *half, asked int, now int64) error {
+	s := d.s
+	s.opts.Topics.CreateRetry(message.TopicTransCheckMax, 1, topic.PermRead|topic.PermWrite)
+	props := message.PropertyCopyWithout(nil, h.v.Properties, func(name []byte) bool {
+		return string(name) == message.PropertyCheckTimes
+	})
+	props = message.PropertyAppend(props, message.PropertyCheckTimes, strconv.Itoa(asked))
+	rec := message.Record{
+		Topic: message.TopicTransCheckMax, Flag: h.v.Flag, SysFlag: h.v.SysFlag, BornTimestamp: h.v.BornTimestamp,
+		BornHost: h.v.BornHost, StoreHost: h.v.StoreHost, ReconsumeTimes: h.v.ReconsumeTimes,
+		PreparedTransactionOffset: h.v.CommitLogOffset, Body: h.v.Body, Properties: props,
+	}
+	g := &givenUp{d: d, offset: h.v.QueueOffset, counts: s.counts.of(h.realTopic)}
+	s.begin(g.offset)
+	d.putting.Add(1)
+	_, pending, err := s.opts.Appender.Put(&rec, appender.FromScheduler, g)
+	if pending {
+		return nil
+	}
+	g.finish(err)
+	if err != nil {
+		d.agenda.push(entry{due: now + giveUpAgainMs, offset: g.offset})
+		return nil
+	}
+	s.opts.Logger.WithFields(logrus.Fields{"topic": string(h.realTopic), "group": string(h.group), "key": string(h.uniqKey), "checks": asked}).
+		Warn("a transaction was neither committed nor rolled back: it waits in " + message.TopicTransCheckMax)
+	return nil
+}
+
+// begin notes that the end of a half message is being stored.
+func (s *Service) begin(offset int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending[offset] = s.opts.Log.MaxCommitLogOffset()
+}
+
+// givenUp waits for a half message to be stored elsewhere.
+type givenUp struct {
+	d      *driver
+	offset int64
+	counts *topicCounts
+}
+
+// PutDone implements store.Completion.
+func (g *givenUp) PutDone(res store.PutResult) { g.finish(appender.Refusal(res)) }
+
+func (g *givenUp) finish(err error) {
+	s := g.d.s
+	s.mu.Lock()
+	delete(s.ending, g.offset)
+	if err == nil {
+		s.ended(g.offset)
+		g.counts.givenUp.Add(1)
+		g.counts.open.Add(-1)
+		s.tellOps()
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.opts.Logger.WithError(err).Error("a transaction that was neither committed nor rolled back cannot be given up: it is tried again")
+	}
+	if g.d.putting.Add(-1) == 0 {
+		s.wake()
+	}
+}
+
+// Resume makes a message that was given up, at a log offset, a half message again, whose producer
+// was never asked (request code 323).
+func (s *Service) Resume(commitLogOffset int64) (err error) {
+	defer recovered(&err)
+	slice, err := s.opts.Log.Record(commitLogOffset, 0)
+	if err != nil {
+		return errNoGivenUp
+	}
+	defer slice.Release()
+	v, err := message.Parse(slice.Bytes)
+	if err != nil || string(v.Topic) != message.TopicTransCheckMax {
+		return errNoGivenUp
+	}
+	props := message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
+		return string(name) == message.PropertyCheckTimes || string(name) == message.PropertyPreparedQueueOffset
+	})
+	props = message.PropertyAppend(props, message.PropertyCheckTimes, "0")
+	rec := message.Record{
+		Topic: message.TopicTransHalf, Flag: v.Flag, SysFlag: v.SysFlag &^ message.SysFlagTransactionMask, BornTimestamp: v.BornTimestamp,
+		BornHost: v.BornHost, StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: props,
+	}
+	if _, _, err := s.opts.Appender.Put(&rec, appender.FromScheduler, nil); err != nil {
+		return err
+	}
+	if realTopic, ok := message.PropertyGet(v.Properties, message.PropertyRealTopic); ok {
+		s.Prepared(realTopic)
+	}
+	return nil
+}
+
+var errNoGivenUp = &remoting.Error{Code: remoting.SystemError, Remark: "there is no message of " + message.TopicTransCheckMax + " with this id"}
