@@ -40,11 +40,13 @@ func (p *Pending) Read() (message.Record, error) {
 
 // EachPending shows the delayed messages that wait for their time and are due at an instant, ms, or
 // later, in due order, until visit returns an error. One that is delivered meanwhile may be shown.
-// It collects nothing, and holds nobody up for longer than a look through one day's files takes.
-func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) error {
+// It holds nobody up. unread is how many records it met that cannot be read: messages, or what removes
+// some.
+func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) (unread int64, err error) {
 	nextLevel, stopLevels := iter.Pull(b.schedule.Pending())
 	defer stopLevels()
-	nextTimer, stopTimers := iter.Pull(b.timer.List(fromMs).All())
+	list := b.timer.List(fromMs)
+	nextTimer, stopTimers := iter.Pull(list.All())
 	defer stopTimers()
 	l, levels := nextLevel()
 	t, timers := nextTimer()
@@ -61,17 +63,25 @@ func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) error {
 			continue
 		}
 		if err := visit(p); err != nil {
-			return err
+			return list.Unread(), err
 		}
 	}
-	return nil
+	return list.Unread(), nil
 }
 
 func (b *Broker) pendingLevel(l schedule.Pending) Pending {
 	return Pending{
 		ID: fmt.Sprintf("l%d-%d", l.Level, l.QueueOffset), Due: l.Due, Level: l.Level, QueueOffset: l.QueueOffset,
-		CommitLogOffset: l.CommitLogOffset, read: func() (message.Record, error) { return b.schedule.Read(l) },
+		CommitLogOffset: l.CommitLogOffset, read: func() (message.Record, error) { return b.readLevel(l) },
 	}
+}
+
+func (b *Broker) readLevel(l schedule.Pending) (message.Record, error) {
+	rec, err := b.schedule.Read(l)
+	if err != nil {
+		b.opts.Log.WithError(err).WithField("level", l.Level).Error("a pending message cannot be read by who looks at what pends")
+	}
+	return rec, err
 }
 
 func (b *Broker) pendingTimer(t timer.Pending) Pending {

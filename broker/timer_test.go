@@ -45,7 +45,7 @@ func (l *lab) delivered(topic string) string {
 func (l *lab) pending() string {
 	l.t.Helper()
 	var got []string
-	if err := l.broker.EachPending(0, func(p broker.Pending) error {
+	if _, err := l.broker.EachPending(0, func(p broker.Pending) error {
 		rec, err := p.Read()
 		if err != nil {
 			return err

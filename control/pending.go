@@ -17,7 +17,7 @@ import (
 // which they wait.
 func (c *Control) Pending(ctx context.Context) ([]Pending, error) {
 	list := []Pending{}
-	err := c.eachPending(ctx, &PendingFilter{}, func(p *broker.Pending, rec *message.Record) error {
+	_, err := c.eachPending(ctx, &PendingFilter{}, func(p *broker.Pending, rec *message.Record) error {
 		list = append(list, pendingOf(p, rec))
 		return nil
 	}, true)
@@ -31,16 +31,15 @@ func (c *Control) ListPending(ctx context.Context, f PendingFilter) (PendingPage
 		return page, fmt.Errorf("%w: limit %d", ErrInvalid, f.Limit)
 	}
 	last := ""
-	err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
-		page.Total++
+	unread, err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
 		if len(page.Pending) == f.Limit {
 			page.Next = last
-			return nil
+			return page.count(&f)
 		}
 		if rec == nil {
 			read, err := p.Read()
 			if err != nil {
-				return err
+				return fmt.Errorf("%w: %w", errUnread, err)
 			}
 			rec = &read
 		}
@@ -48,7 +47,24 @@ func (c *Control) ListPending(ctx context.Context, f PendingFilter) (PendingPage
 		last = placeOf(p).String()
 		return nil
 	}, false)
+	if f.After == "" {
+		page.Total += int64(len(page.Pending))
+	}
+	page.Unread = unread
 	return page, err
+}
+
+// count counts a message behind the page.
+func (page *PendingPage) count(f *PendingFilter) error {
+	if f.After != "" {
+		return errEnough
+	}
+	if page.Total+int64(len(page.Pending)) >= MaxTotal {
+		page.AtLeast = true
+		return errEnough
+	}
+	page.Total++
+	return nil
 }
 
 // maxSteps bounds how many steps of time CountPending counts apart.
@@ -61,7 +77,7 @@ func (c *Control) CountPending(ctx context.Context, f PendingFilter, step time.D
 		return nil, fmt.Errorf("%w: steps of %v", ErrInvalid, step)
 	}
 	counts := make(map[PendingCount]int64)
-	err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
+	unread, err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
 		key := PendingCount{}
 		if step == 0 {
 			key.Topic = rec.Topic
@@ -73,6 +89,9 @@ func (c *Control) CountPending(ctx context.Context, f PendingFilter, step time.D
 		}
 		return nil
 	}, step == 0)
+	if unread > 0 {
+		counts[PendingCount{}] += unread
+	}
 	list := make([]PendingCount, 0, len(counts))
 	for key, n := range counts {
 		key.Messages = n
@@ -87,18 +106,22 @@ func (c *Control) CountPending(ctx context.Context, f PendingFilter, step time.D
 // errEnough ends a look at what pends.
 var errEnough = errors.New("enough")
 
-// eachPending visits what a filter selects. Records are read when the filter or the caller wants
-// that, else nil.
-func (c *Control) eachPending(ctx context.Context, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) error {
+// errUnread passes over a message that cannot be read, which is logged.
+var errUnread = errors.New("control: a pending message cannot be read")
+
+// eachPending visits what a filter selects, and tells how many records it could not read. Records are
+// read when the filter or the caller wants that, else nil.
+func (c *Control) eachPending(ctx context.Context, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) (unread int64, err error) {
 	b, err := c.live()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	after, err := parsePlace(f.After)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	err = b.EachPending(max(f.FromMs, after.due), func(p broker.Pending) error {
+	read = read || f.Topic != "" || f.Key != ""
+	lost, err := b.EachPending(max(f.FromMs, after.due), func(p broker.Pending) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -108,22 +131,32 @@ func (c *Control) eachPending(ctx context.Context, f *PendingFilter, visit func(
 		if placeOf(&p).compare(after) <= 0 {
 			return nil
 		}
-		if !read && f.Topic == "" && f.Key == "" {
-			return visit(&p, nil)
+		err := visitPending(&p, f, visit, read)
+		if errors.Is(err, errUnread) {
+			unread++
+			return nil
 		}
-		rec, err := p.Read()
-		if err != nil {
-			return err
-		}
-		if f.selects(&rec) {
-			return visit(&p, &rec)
-		}
-		return nil
+		return err
 	})
 	if errors.Is(err, errEnough) {
-		return nil
+		err = nil
 	}
-	return err
+	return unread + lost, err
+}
+
+// visitPending visits a message if a filter selects it.
+func visitPending(p *broker.Pending, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) error {
+	if !read {
+		return visit(p, nil)
+	}
+	rec, err := p.Read()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnread, err)
+	}
+	if f.selects(&rec) {
+		return visit(p, &rec)
+	}
+	return nil
 }
 
 // selects tells whether a message has the topic and the key.

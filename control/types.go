@@ -99,12 +99,22 @@ type PendingFilter struct {
 
 // PendingPage are the first pending messages of those that a filter selects.
 type PendingPage struct {
-	Total   int64     `json:"total"` // selected, those behind the page too
+	// Total is how many are selected, those behind the page too. It is counted for the first page only,
+	// and up to MaxTotal: AtLeast tells that there are more. CountPending counts them all.
+	Total   int64     `json:"total"`
+	AtLeast bool      `json:"atLeast,omitempty"`
 	Pending []Pending `json:"pending"`
 	Next    string    `json:"next,omitempty"` // for After; "": there are no more
+	// Unread is how many records of what pends were met that cannot be read, which is logged: messages
+	// may be missing from the page, or be in it though they are cancelled.
+	Unread int64 `json:"unread,omitempty"`
 }
 
-// PendingCount is how many pending messages are for one topic, or due within one step of time.
+// MaxTotal is up to where the total of a list is counted: nobody waits for millions to see ten.
+const MaxTotal = 10_000
+
+// PendingCount is how many pending messages are for one topic, or due within one step of time. One
+// with neither counts the records that cannot be read.
 type PendingCount struct {
 	Topic    string `json:"topic,omitempty"`
 	FromMs   int64  `json:"fromMs,omitempty"` // the step begins with this instant, ms since the Unix epoch

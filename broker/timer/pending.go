@@ -65,11 +65,14 @@ func (s *Service) Due() (next, messages int64) {
 func (s *Service) Pending() iter.Seq[Pending] { return s.List(0).All() }
 
 // Read returns a pending message as it will be in its topic, but for where it will lie there:
-// CommitLogOffset and StoreTimestamp are of where it waits.
+// CommitLogOffset and StoreTimestamp are of where it waits. A failure is logged, and counted.
 func (s *Service) Read(p Pending) (rec message.Record, err error) {
 	err = s.withRecord(p.CommitLogOffset, p.Size, p.record, func(v *message.View) error {
 		rec, err = redeliver.Real(v, p.CommitLogOffset)
 		return err
 	})
+	if err != nil {
+		s.unread(p.CommitLogOffset, err)
+	}
 	return rec, err
 }

@@ -39,7 +39,10 @@ type page struct {
 	refs    map[int64]int64               // the seconds of messages that are removed one by one, by their log offsets
 	// removals are cancels of a second in memory, to be read.
 	removals []wheel.Item
-	unread   int64
+	// missed are how many removals of a second cannot be read; unread counts those of the seconds that
+	// have messages, and damaged messages.
+	missed map[int64]int64
+	unread int64
 }
 
 // topicKey is a key of a topic.
@@ -50,7 +53,7 @@ func topicKey(realTopic, key []byte) string { return string(realTopic) + "\x00" 
 func (s *Service) newPage(l *line, from int64, after Pending, limit int) *page {
 	p := &page{
 		s: s, line: l, after: after, limit: limit, known: s.known,
-		cancels: make(map[int64]map[string]struct{}), refs: make(map[int64]int64),
+		cancels: make(map[int64]map[string]struct{}), refs: make(map[int64]int64), missed: make(map[int64]int64),
 	}
 	from = max(from, l.t.Hand())
 	var loaded *second
@@ -152,7 +155,7 @@ func (p *page) take(number int64, item *wheel.Item) {
 	case item.Flags&wheel.CancelRef != 0:
 		removes, err := p.s.refOf(item)
 		if err != nil {
-			p.unreadable(item.LogOffset, err)
+			p.miss(number, item.LogOffset, err)
 			return
 		}
 		p.refs[removes] = number
@@ -176,7 +179,7 @@ func (p *page) addCancel(number int64, item *wheel.Item) {
 		return nil
 	})
 	if err != nil {
-		p.unreadable(item.LogOffset, err)
+		p.miss(number, item.LogOffset, err)
 	}
 }
 
@@ -244,6 +247,9 @@ func (p *page) left() (list []Pending) {
 		if i > 0 && compareDue(p.list[i-1], m) == 0 {
 			continue // it was looked for in the log, and was not missing
 		}
+		if i == 0 || p.list[i-1].second != m.second {
+			p.unread += p.missed[m.second]
+		}
 		if _, gone := p.refs[m.CommitLogOffset]; !gone && !p.cancelled(&m) {
 			list = append(list, m)
 		}
@@ -270,9 +276,9 @@ func (p *page) cancelled(m *Pending) (gone bool) {
 	return gone
 }
 
-// unreadable counts a record that may remove something.
-func (p *page) unreadable(commitLogOffset int64, err error) {
-	p.unread++
+// miss counts a record that may remove something.
+func (p *page) miss(number, commitLogOffset int64, err error) {
+	p.missed[number]++
 	p.s.unread(commitLogOffset, err)
 }
 

@@ -72,3 +72,59 @@ func TestService_Pending_UnsortedHour(t *testing.T) {
 		t.Errorf("%d count, want 9", n)
 	}
 }
+
+// spoil makes the record at a log offset unreadable.
+func (l *lab) spoil(commitLogOffset int64) {
+	l.t.Helper()
+	entries, err := l.disk.List("commitlog")
+	if err != nil || len(entries) == 0 {
+		l.t.Fatal("no log", err)
+	}
+	r, err := l.disk.Open("commitlog/"+entries[0].Name, 0)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	clear(r.Bytes()[commitLogOffset+4 : commitLogOffset+8])
+}
+
+// TestService_List_Unreadable counts what it cannot read, and gives what a cancel that cannot be read
+// may have removed.
+func TestService_List_Unreadable(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	l.send("T", "first", at(startMs+1_000_000))
+	l.send("T", "removed", at(startMs+1_800_500), key("K"))
+	cancel := l.send("T", "0", at(startMs+1_800_001), cancels("K"))
+	lost := l.send("T", "lost", at(startMs+1_900_000))
+	l.settle()
+	list := func() (got []string, unread int64) {
+		look := l.service.List(0)
+		for p := range look.All() {
+			rec, err := l.service.Read(p)
+			if err != nil {
+				got = append(got, "unreadable")
+				continue
+			}
+			got = append(got, string(rec.Body))
+		}
+		return got, look.Unread()
+	}
+	if got, unread := list(); fmt.Sprint(got) != "[first lost]" || unread != 0 {
+		t.Errorf("%v, %d unread", got, unread)
+	}
+	l.spoil(cancel.CommitLogOffset)
+	l.spoil(lost.CommitLogOffset)
+	if got, unread := list(); fmt.Sprint(got) != "[first removed unreadable]" || unread != 1 {
+		t.Errorf("%v, %d unread, want the cancel's", got, unread)
+	}
+	said := 0
+	for _, e := range l.said.AllEntries() {
+		if strings.Contains(e.Message, "cannot be read by who looks") {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("told %d times, want 2", said)
+	}
+}

@@ -90,7 +90,7 @@ func (t *timersClient) find() *cobra.Command {
 		query := s.query()
 		query.Set("key", args[0])
 		body, err := t.call(cmd.Context(), http.MethodGet, "pending", query, &page)
-		if err == nil && page.Total == 0 {
+		if err == nil && len(page.Pending) == 0 {
 			return &exitError{exitNotPending, errors.New("no message waits with the key " + strconv.Quote(args[0]))}
 		}
 		return t.show(cmd, body, err, func(out *table) { out.pending(&page) })

@@ -108,7 +108,15 @@ func (t *table) pending(page *control.PendingPage) {
 		}
 		t.row(p.ID, instantText(p.DueMs), p.Topic, p.MsgID, p.Keys, waits)
 	}
-	t.row(strconv.FormatInt(page.Total, 10), "in all")
+	switch {
+	case page.AtLeast:
+		t.row("over "+strconv.FormatInt(page.Total, 10), "in all, wheelmq timers count counts them")
+	case page.Total > 0 || page.Next == "" && len(page.Pending) == 0:
+		t.row(strconv.FormatInt(page.Total, 10), "in all")
+	}
+	if page.Unread > 0 {
+		t.row(strconv.FormatInt(page.Unread, 10), "records cannot be read, see the server's log")
+	}
 	if page.Next != "" {
 		t.row("more:", "--after="+page.Next)
 	}
