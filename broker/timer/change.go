@@ -95,18 +95,41 @@ func (s *Service) change(ctx context.Context, id ID, due *message.Due) (ID, erro
 }
 
 // supersede makes sure that a message is neither delivered nor on its way, and puts the record while
-// that holds.
+// that holds. A message in files is looked for first, and what happened to it meanwhile counts.
 func (s *Service) supersede(id ID, due *message.Due, done store.Completion) (res store.PutResult, pending bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.opts.Store.NowMillis()
-	if s.catchUp(now, nil); s.untaken() > 0 || s.queueOffset < s.rebuildTo || s.half != nothing || s.handover.inherits() {
-		return res, false, fmt.Errorf("%w: %d records of the timer queue are not taken in", ErrBusy, s.untaken())
+	f, stored, err := s.locateNow(id)
+	if err == nil && stored {
+		look := s.search(f.line, id)
+		s.mu.Unlock()
+		look.read()
+		s.mu.Lock()
+		f, stored, err = s.locateNow(id)
+		// What that took in belongs to what came meanwhile.
+		if look.end(); err == nil && stored {
+			f, err = look.found()
+		}
 	}
-	f, err := s.locate(id)
 	if err != nil {
 		return res, false, err
 	}
+	return s.putSuperseding(&f, id, due, done)
+}
+
+// locateNow is locate once everything is taken in.
+func (s *Service) locateNow(id ID) (f located, stored bool, err error) {
+	if s.closed {
+		return f, false, fmt.Errorf("%w: the server stops", ErrBusy)
+	}
+	if s.catchUp(s.opts.Store.NowMillis(), nil); s.untaken() > 0 || s.queueOffset < s.rebuildTo || s.half != nothing || s.handover.inherits() {
+		return f, false, fmt.Errorf("%w: %d records of the timer queue are not taken in", ErrBusy, s.untaken())
+	}
+	return s.locate(id)
+}
+
+// putSuperseding puts the record that removes a message that was found. The caller holds mu.
+func (s *Service) putSuperseding(f *located, id ID, due *message.Due, done store.Completion) (res store.PutResult, pending bool, err error) {
 	err = s.withRecord(f.item.LogOffset, f.item.Size, f.item.Record, func(v *message.View) error {
 		rec, err := s.supersedingRecord(v, id, due)
 		if err != nil {

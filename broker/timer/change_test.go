@@ -276,3 +276,56 @@ func chains(t *testing.T, l *lab) {
 		}
 	}
 }
+
+// TestService_Change_Meanwhile has something happen to a message in files while it is looked for.
+func TestService_Change_Meanwhile(t *testing.T) {
+	t.Parallel()
+	const due = 200*hour + 500
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		do   func(l *lab, id timer.ID) error
+		want error
+	}{
+		"nothing": {func(*lab, timer.ID) error { return nil }, nil},
+		"it is cancelled by its key": {func(l *lab, _ timer.ID) error {
+			l.send("T", "0", at(startMs+due-200), cancels("K"))
+			return nil
+		}, timer.ErrNotPending},
+		"another is cancelled": {func(l *lab, _ timer.ID) error {
+			l.send("T", "0", at(startMs+due-200), cancels("L"))
+			return nil
+		}, nil},
+		"it is cancelled":   {func(l *lab, id timer.ID) error { return l.service.Cancel(ctx, id) }, timer.ErrNotPending},
+		"it is rescheduled": {func(l *lab, id timer.ID) error { _, err := l.service.Reschedule(ctx, id, startMs+hour); return err }, timer.ErrNotPending},
+		"it is delivered": {func(l *lab, _ timer.ID) error {
+			l.clock.Set(startMs + due)
+			l.settle()
+			return nil
+		}, timer.ErrNotPending},
+		"files go": {func(l *lab, _ timer.ID) error {
+			l.clock.Set(startMs + due - 3*hour)
+			l.settle()
+			return errors.Join(l.service.Save(), l.service.Save())
+		}, nil},
+	} {
+		for _, settle := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, settled %v", name, settle), func(t *testing.T) {
+				t.Parallel()
+				l := newLab(t)
+				defer l.close()
+				l.send("T", "x", delay(due), key("K"))
+				l.settle()
+				goOn := l.service.Look(l.idOf("x"))
+				if err := c.do(l, l.idOf("x")); err != nil {
+					t.Fatal(err)
+				}
+				if settle {
+					l.settle()
+				}
+				if err := goOn(); !errors.Is(err, c.want) && !(c.want != nil && errors.Is(err, timer.ErrTooLate)) {
+					t.Errorf("%v, want %v", err, c.want)
+				}
+			})
+		}
+	}
+}

@@ -180,6 +180,7 @@ func (s *Service) takeCancel(p *pendingRecord, item *wheel.Item) error {
 			if sec := l.live(slot); sec != nil {
 				sec.addCancel(&wheel.Item{Entry: item.Entry}, hash)
 			}
+			s.meanwhile(l, slot, func(sec *second) { sec.addCancel(&wheel.Item{Entry: item.Entry}, hash) })
 		}
 	}
 	return nil

@@ -95,27 +95,33 @@ func (s *Service) read(l *line, number int64) error {
 	return nil
 }
 
-// take puts an entry that was read into its second.
+// take puts an entry that was read into its second. What cannot be read is lost.
 func (s *Service) take(sec *second, item *wheel.Item) {
+	if err := s.place(sec, item); err != nil {
+		_ = s.lost(item.LogOffset, err)
+	}
+}
+
+// place puts an entry that was read where it belongs in its second.
+func (s *Service) place(sec *second, item *wheel.Item) error {
 	switch {
 	case item.Flags&wheel.CancelRef != 0:
 		removes, err := s.refOf(item)
 		if err != nil {
-			_ = s.lost(item.LogOffset, err)
-			return
+			return err
 		}
 		sec.addRef(removes)
 	case item.Flags&wheel.Cancel != 0:
 		hash, err := s.hashOf(item)
 		if err != nil {
-			_ = s.lost(item.LogOffset, err)
-			return
+			return err
 		}
 		sec.addCancel(item, hash)
 	default:
 		item.Entry = late(item.Entry, sec)
 		sec.add(item)
 	}
+	return nil
 }
 
 // hashOf is the hash of the key that a cancel removes.

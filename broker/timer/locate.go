@@ -2,7 +2,6 @@ package timer
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -27,22 +26,23 @@ type located struct {
 	item wheel.Item // with a record of its own, or none: it is in the log
 }
 
-// locate finds a pending message. The caller holds mu and has everything taken in.
-func (s *Service) locate(id ID) (f located, err error) {
+// locate finds a pending message that is in memory, or finds out why it does not pend. stored tells
+// that it is to be looked for in the files. The caller holds mu and has everything taken in.
+func (s *Service) locate(id ID) (f located, stored bool, err error) {
 	f.line = s.lineOfID(id)
 	if _, removed := s.superseding[id.CommitLogOffset]; removed {
-		return f, ErrNotPending
+		return f, false, ErrNotPending
 	}
 	if s.known.has(id.CommitLogOffset) {
-		return f, ErrTooLate
+		return f, false, ErrTooLate
 	}
 	if sec := f.line.find(id.Second); sec != nil {
-		return f, s.locateLoaded(&f, sec, id)
+		return f, false, s.locateLoaded(&f, sec, id)
 	}
 	if id.Second < f.line.t.Hand() {
-		return f, s.passed(id)
+		return f, false, s.passed(id)
 	}
-	return f, s.locateStored(&f, id)
+	return f, true, nil
 }
 
 // locateLoaded looks in a second in memory.
@@ -86,60 +86,18 @@ func (s *Service) notCancelled(f *located, sec *second, e *entry) error {
 	})
 }
 
-// locateStored looks in the files: in the second when it can be read, else through its day.
-func (s *Service) locateStored(f *located, id ID) error {
-	sec := newSecond(id.Second)
-	r, err := f.line.t.Read(id.Second)
-	switch {
-	case errors.Is(err, wheel.ErrNotReady) && id.Second < f.line.t.NearEnd():
-		// What came since its hour was closed is read together with it only.
-		return fmt.Errorf("%w: the hour of message %s is being sorted", ErrBusy, id)
-	case errors.Is(err, wheel.ErrNotReady):
-		err = s.takeFar(f.line, sec, id)
-	case err == nil:
-		defer r.Close()
-		for item, ok := r.Next(); ok; item, ok = r.Next() {
-			if item.Flags != 0 || item.LogOffset == id.CommitLogOffset {
-				s.take(sec, &item)
-			}
-		}
-		err = r.Err()
-	}
-	at := slices.IndexFunc(sec.entries, func(e entry) bool { return e.logOffset == id.CommitLogOffset })
-	switch {
-	case at >= 0:
-		return s.notCancelled(f, sec, &sec.entries[at])
-	case err != nil:
-		return fmt.Errorf("timer: look for message %s: %w", id, err)
-	}
-	return ErrNotPending
-}
-
-// takeFar puts the message, and what may remove it, into its second.
-func (s *Service) takeFar(l *line, sec *second, id ID) error {
-	b := l.t.Browse(id.Second, id.Second+1)
-	if b == nil {
-		return nil
-	}
-	defer b.Close()
-	for _, item, ok := b.Next(); ok; _, item, ok = b.Next() {
-		if item.Flags != 0 || item.LogOffset == id.CommitLogOffset {
-			item.Record = slices.Clone(item.Record)
-			s.take(sec, &item)
-		}
-	}
-	return b.Err()
-}
-
 // passed is what is said about a message whose second does not have it any more.
 func (s *Service) passed(id ID) error {
-	err := ErrNotPending
-	_ = s.withRecord(id.CommitLogOffset, 0, nil, func(v *message.View) error {
+	said := ErrNotPending
+	// Whether there ever was such a record is not known when the log does not have the place any more.
+	if err := s.withRecord(id.CommitLogOffset, 0, nil, func(v *message.View) error {
 		p, reason := readPending(v, s.opts.PrecisionMs)
 		if string(v.Topic) == message.TopicTimer && reason == "" && p.due.Wall == id.Wall && slotOf(p.due.Ms) == id.Second {
-			err = ErrTooLate
+			said = ErrTooLate
 		}
 		return nil
-	})
-	return err
+	}); err != nil {
+		s.opts.Logger.WithError(err).WithField("id", id.String()).Debug("a message that was asked for is not in the log")
+	}
+	return said
 }

@@ -120,9 +120,11 @@ type Service struct {
 
 	mu     sync.Mutex // guards what follows
 	closed bool
-	worker worker
-	lines  [2]*line
-	topics topicCounts
+	// searches look for messages in files just now.
+	searches []*search
+	worker   worker
+	lines    [2]*line
+	topics   topicCounts
 	// queueOffset is the next unit of the timer queue to be taken in.
 	queueOffset int64
 	loaded      int   // entries in memory that are not on their way

@@ -55,6 +55,7 @@ func (s *Service) takeRef(sup *message.Supersedes, item *wheel.Item) error {
 	if sec := l.live(sup.Second); sec != nil {
 		sec.addRef(sup.LogOffset)
 	}
+	s.meanwhile(l, sup.Second, func(sec *second) { sec.addRef(sup.LogOffset) })
 	return nil
 }
 

@@ -1,0 +1,105 @@
+package timer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wheelmq/wheelmq/message"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// search looks for a message in the files of its second, which may be a day's, and for what removes
+// it. Nobody is held up meanwhile: what else comes to remove it is met as well.
+type search struct {
+	s       *Service
+	id      ID
+	line    *line
+	browser *wheel.Browser
+	stored  *second // what the files have
+	since   *second // what came since to remove messages
+	err     error
+}
+
+// search begins to look for a message. The caller holds mu.
+func (s *Service) search(l *line, id ID) *search {
+	f := &search{s: s, id: id, line: l, stored: newSecond(id.Second), since: newSecond(id.Second)}
+	f.browser = l.t.Browse(id.Second, id.Second+1)
+	s.searches = append(s.searches, f)
+	s.looks.Add(1)
+	return f
+}
+
+// read goes through the files. It needs no lock.
+func (f *search) read() {
+	defer func() {
+		if p := recover(); p != nil {
+			f.err = faultOf(p)
+		}
+	}()
+	for f.browser != nil {
+		_, item, ok := f.browser.Next()
+		if !ok {
+			f.err = f.browser.Err()
+			return
+		}
+		if item.Flags != 0 || item.LogOffset == f.id.CommitLogOffset {
+			item.Record = slices.Clone(item.Record)
+			f.take(&item)
+		}
+	}
+}
+
+// take takes in the message, or what may remove it.
+func (f *search) take(item *wheel.Item) {
+	if err := f.s.place(f.stored, item); err != nil {
+		f.s.unread(item.LogOffset, err)
+	}
+}
+
+// end lets go of the files, and looks in the log for what damage has taken. The caller holds mu.
+func (f *search) end() {
+	defer f.s.looks.Done()
+	f.s.searches = slices.DeleteFunc(f.s.searches, func(o *search) bool { return o == f })
+	if f.browser == nil {
+		return
+	}
+	for _, m := range f.browser.Missing() {
+		f.s.eachQueued(m.From, m.To, func(item *wheel.Item, r *pendingRecord) {
+			if f.s.belongs(f.line, f.stored, r) && (item.Flags != 0 || item.LogOffset == f.id.CommitLogOffset) {
+				f.take(item)
+			}
+		})
+	}
+	f.browser.Close()
+}
+
+// found is the message unless something removes it. The caller holds mu.
+func (f *search) found() (got located, err error) {
+	got.line = f.line
+	at := slices.IndexFunc(f.stored.entries, func(e entry) bool { return e.logOffset == f.id.CommitLogOffset })
+	if at < 0 {
+		if f.err != nil {
+			return got, fmt.Errorf("timer: look for message %s: %w", f.id, f.err)
+		}
+		return got, ErrNotPending
+	}
+	e := &f.stored.entries[at]
+	if err := f.s.notCancelled(&got, f.stored, e); err != nil || !f.since.hasCancels() {
+		return got, err
+	}
+	return got, f.s.withRecord(e.logOffset, e.size, got.item.Record, func(v *message.View) error {
+		if f.s.isCancelled(f.since, e, v) {
+			return ErrNotPending
+		}
+		return nil
+	})
+}
+
+// meanwhile has whoever looks for messages of a second know what comes to remove one.
+func (s *Service) meanwhile(l *line, number int64, add func(sec *second)) {
+	for _, f := range s.searches {
+		if f.line == l && f.id.Second == number {
+			add(f.since)
+		}
+	}
+}
