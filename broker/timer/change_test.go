@@ -329,3 +329,52 @@ func TestService_Change_Meanwhile(t *testing.T) {
 		}
 	}
 }
+
+// TestService_Change_OldHandle cancels a message by the instant that it had when it was sent, or later
+// on, over restarts with and without the checkpoint.
+func TestService_Change_OldHandle(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, to := range map[string][]int64{
+		"near": {60_500}, "later": {300 * hour}, "sooner": {10_500}, "twice": {300 * hour, 90_500}, "far, then near": {20 * hour, 4500},
+	} {
+		for _, restart := range []string{"", "restart", "no checkpoint"} {
+			t.Run(name+" "+restart, func(t *testing.T) {
+				t.Parallel()
+				l := newLab(t)
+				const due = 5*hour + 500
+				for _, body := range []string{"cancelled", "left"} {
+					l.send("T", body, at(startMs+due), key(body))
+					for _, ms := range to {
+						if _, err := l.service.Reschedule(ctx, l.idOf(body), startMs+ms); err != nil {
+							t.Fatal(err)
+						}
+						l.settle()
+					}
+				}
+				if restart != "" {
+					l.close()
+					if restart == "no checkpoint" {
+						if err := l.disk.Remove("timer/checkpoint"); err != nil {
+							t.Fatal(err)
+						}
+					}
+					l.open()
+				}
+				l.settle()
+				l.send("T", "0", at(startMs+due-499), cancels("cancelled"))
+				if got := l.listed(); got != "left " {
+					t.Errorf("%s pend", got)
+				}
+				l.runOut()
+				if got, want := l.bodies("T"), fmt.Sprintf("left+%d ", to[len(to)-1]); got != want {
+					t.Errorf("delivered %s, want %s", got, want)
+				}
+				if err := l.service.Save(); err != nil {
+					t.Fatal(err)
+				}
+				l.close()
+			})
+		}
+	}
+}

@@ -20,11 +20,15 @@ type checkpoint struct {
 	reached    int64 // the last second of which something may be delivered
 	lines      [2]*wheel.State
 	topics     map[string]int64 // pending messages
+	moved      moved            // nil: none
+	damaged    int64            // entries that were ever found missing
 }
 
 const (
 	checkpointMagic   = "WMQTIMER"
-	checkpointVersion = 1
+	checkpointVersion = 2
+	// oldestVersion is the first that can be read: it has nothing behind the topics.
+	oldestVersion = 1
 )
 
 var (
@@ -33,7 +37,7 @@ var (
 )
 
 // encode writes magic, version, numbers as varints, the lines' states and the topics, each with its
-// length, and a CRC-32C of it all.
+// length, what was moved and how much is damaged, and a CRC-32C of it all.
 func (c *checkpoint) encode() ([]byte, error) {
 	b := append([]byte(checkpointMagic), checkpointVersion)
 	b = binary.BigEndian.AppendUint64(b, c.epoch)
@@ -57,6 +61,7 @@ func (c *checkpoint) encode() ([]byte, error) {
 		b = append(binary.AppendVarint(b, int64(len(name))), name...)
 		b = binary.AppendVarint(b, c.topics[name])
 	}
+	b = binary.AppendVarint(c.moved.append(b), c.damaged)
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
@@ -70,8 +75,9 @@ func decodeCheckpoint(b []byte) (*checkpoint, error) {
 	if crc32.Checksum(body, castagnoli) != sum {
 		return nil, fmt.Errorf("%w: its checksum does not match", errCheckpoint)
 	}
-	if v := body[head-1]; v != checkpointVersion {
-		return nil, fmt.Errorf("%w: it is of version %d, this is version %d", errCheckpoint, v, checkpointVersion)
+	version := body[head-1]
+	if version < oldestVersion || version > checkpointVersion {
+		return nil, fmt.Errorf("%w: it is of version %d, this is version %d", errCheckpoint, version, checkpointVersion)
 	}
 	c := &checkpoint{epoch: binary.BigEndian.Uint64(body[head:]), topics: make(map[string]int64)}
 	d := decoder{b: body[head+8:]}
@@ -89,6 +95,9 @@ func decodeCheckpoint(b []byte) (*checkpoint, error) {
 	for n := d.number(); n > 0 && !d.bad; n-- {
 		name := string(d.bytes())
 		c.topics[name] = d.number()
+	}
+	if version > oldestVersion {
+		c.moved, c.damaged = d.moved(), d.number()
 	}
 	if d.bad || len(d.b) > 0 || c.logEnd < 0 || c.queueOffset < 0 || c.copiesFrom < 0 {
 		return nil, fmt.Errorf("%w: its numbers make no sense", errCheckpoint)

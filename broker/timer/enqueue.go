@@ -170,19 +170,27 @@ func (s *Service) takeCancel(p *pendingRecord, item *wheel.Item) error {
 	hash := keyHash(p.realTopic, p.cancels)
 	for _, l := range s.lines {
 		for slot := p.out / 1000; slot <= (p.out+s.opts.PrecisionMs-1)/1000; slot++ {
-			if slot < l.t.Hand() {
-				continue
-			}
-			item.Due = slot*1000 + 1
-			if err := l.t.Add(item.Entry, slot, item.Record); err != nil {
+			if err := s.addCancel(l, slot, item, hash); err != nil {
 				return err
 			}
-			if sec := l.live(slot); sec != nil {
-				sec.addCancel(&wheel.Item{Entry: item.Entry}, hash)
-			}
-			s.meanwhile(l, slot, func(sec *second) { sec.addCancel(&wheel.Item{Entry: item.Entry}, hash) })
 		}
 	}
+	return s.followMoved(p, item, hash)
+}
+
+// addCancel adds a cancel to a second, unless that is done.
+func (s *Service) addCancel(l *line, slot int64, item *wheel.Item, hash uint64) error {
+	if slot < l.t.Hand() {
+		return nil
+	}
+	item.Due = slot*1000 + 1
+	if err := l.t.Add(item.Entry, slot, item.Record); err != nil {
+		return err
+	}
+	if sec := l.live(slot); sec != nil {
+		sec.addCancel(&wheel.Item{Entry: item.Entry}, hash)
+	}
+	s.meanwhile(l, slot, func(sec *second) { sec.addCancel(&wheel.Item{Entry: item.Entry}, hash) })
 	return nil
 }
 

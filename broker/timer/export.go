@@ -29,7 +29,7 @@ func (s *Service) Export(put func(*message.Record) error) (Exported, error) {
 	if s.taking.refusals > 0 || s.handover.inherits() || s.untaken() > 0 {
 		return Exported{}, errors.New("timer: not everything that pends can be taken out of the timer queue, see the log")
 	}
-	e := export{s: s, put: put, cancels: make(map[int64]bool), refs: make(map[int64]bool)}
+	e := export{s: s, put: put, cancels: make(map[exportedCancel]bool), refs: make(map[int64]bool)}
 	lost := s.unreadable.Load()
 	if err := e.each(e.note); err != nil {
 		return e.done, err
@@ -45,14 +45,17 @@ type export struct {
 	put     func(*message.Record) error
 	rec     message.Record
 	done    Exported
-	cancels map[int64]bool // log offsets; a cancel is kept on both lines
-	refs    map[int64]bool // log offsets of messages that are removed by those
+	cancels map[exportedCancel]bool // a cancel is kept on both lines
+	refs    map[int64]bool          // log offsets of messages that are removed by those
 }
 
+// exportedCancel is a cancel by its place in the log, and the instant that it names in the copy.
+type exportedCancel struct{ logOffset, outMs int64 }
+
 // each visits every entry until an error.
-func (e *export) each(visit func(*wheel.Item) error) error {
+func (e *export) each(visit func(int64, *wheel.Item) error) error {
 	for _, l := range e.s.lines {
-		err := eachEntry(l.t, l.t.Hand(), func(_ int64, item *wheel.Item) error { return visit(item) })
+		err := eachEntry(l.t, l.t.Hand(), visit)
 		if err != nil {
 			return fmt.Errorf("timer: %w", err)
 		}
@@ -61,7 +64,7 @@ func (e *export) each(visit func(*wheel.Item) error) error {
 }
 
 // note finds what is removed by its place in the log.
-func (e *export) note(item *wheel.Item) error {
+func (e *export) note(_ int64, item *wheel.Item) error {
 	if item.Flags&wheel.CancelRef == 0 {
 		return nil
 	}
@@ -73,13 +76,13 @@ func (e *export) note(item *wheel.Item) error {
 	return nil
 }
 
-func (e *export) give(item *wheel.Item) error {
-	if item.Flags&wheel.CancelRef != 0 || e.refs[item.LogOffset] || e.s.known.has(item.LogOffset) || e.cancels[item.LogOffset] {
+func (e *export) give(number int64, item *wheel.Item) error {
+	if item.Flags&wheel.CancelRef != 0 || e.refs[item.LogOffset] || e.s.known.has(item.LogOffset) {
 		return nil
 	}
 	var failed error
 	err := e.s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
-		failed = e.giveView(item, v)
+		failed = e.giveView(number, item, v)
 		return nil
 	})
 	if err != nil {
@@ -88,15 +91,20 @@ func (e *export) give(item *wheel.Item) error {
 	return failed
 }
 
-func (e *export) giveView(item *wheel.Item, v *message.View) error {
+func (e *export) giveView(number int64, item *wheel.Item, v *message.View) error {
 	p, reason := readPending(v, e.s.opts.PrecisionMs)
 	if reason != "" {
 		return fmt.Errorf("timer: a pending record at %d: %s", item.LogOffset, reason)
 	}
 	due, out := p.due.Ms, message.TimerOut(p.due.Ms, realPrecisionMs)
 	if p.cancels != nil {
-		e.cancels[item.LogOffset] = true
-		out = p.out / realPrecisionMs * realPrecisionMs
+		if out = p.out / realPrecisionMs * realPrecisionMs; !p.names(number, e.s.opts.PrecisionMs) {
+			out = number * realPrecisionMs // its message has moved there
+		}
+		if e.cancels[exportedCancel{item.LogOffset, out}] {
+			return nil
+		}
+		e.cancels[exportedCancel{item.LogOffset, out}] = true
 		due = out + 1
 	}
 	e.rec = message.Record{

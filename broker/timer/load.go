@@ -178,7 +178,9 @@ func (s *Service) isCancelled(sec *second, e *entry, v *message.View) bool {
 			same = string(p.realTopic) == string(realTopic) && string(p.cancels) == string(key)
 			return nil
 		})
-		if err == nil && same {
+		if err != nil {
+			s.unread(c.logOffset, err)
+		} else if same {
 			return true
 		}
 	}

@@ -41,6 +41,10 @@ func (s *Service) open() error {
 	if c != nil {
 		s.queueOffset, copiesFrom, reached = c.queueOffset, c.copiesFrom, c.reached
 		s.savedOffset, s.rates.offset = c.queueOffset, c.queueOffset
+		s.damagedThen = c.damaged
+		if c.moved != nil {
+			s.moved = c.moved
+		}
 		s.rebuildTo = s.timersEnd() // what came since may say what is not delivered
 		for name, n := range c.topics {
 			s.topics.of(name).n = n

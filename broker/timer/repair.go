@@ -37,7 +37,7 @@ func (s *Service) belongs(l *line, sec *second, p *pendingRecord) bool {
 		return s.lineOf(message.Due{Wall: p.supersedes.Wall}) == l && p.supersedes.Second == sec.number
 	}
 	if p.cancels != nil {
-		return sec.number >= p.out/1000 && sec.number <= (p.out+s.opts.PrecisionMs-1)/1000
+		return p.names(sec.number, s.opts.PrecisionMs) || s.moved.may(p, sec.number, l.wall)
 	}
 	return s.lineOf(p.due) == l && slotOf(p.due.Ms) == sec.number
 }
@@ -63,10 +63,10 @@ func (s *Service) eachQueued(from, to int64, visit func(item *wheel.Item, p *pen
 }
 
 func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pendingRecord)) {
-	_ = s.withRecord(u.CommitLogOffset, u.Size, nil, func(v *message.View) error {
+	err := s.withRecord(u.CommitLogOffset, u.Size, nil, func(v *message.View) error {
 		p, reason := readPending(v, s.opts.PrecisionMs)
 		if reason != "" {
-			return nil
+			return nil // it was parked when it was taken out of the queue
 		}
 		item := wheel.Item{Entry: wheel.Entry{Due: p.due.Ms, LogOffset: u.CommitLogOffset, Size: u.Size}}
 		if sup := p.supersedes; sup != nil {
@@ -83,4 +83,7 @@ func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pen
 		visit(&item, &p)
 		return nil
 	})
+	if err != nil {
+		s.unread(u.CommitLogOffset, err)
+	}
 }

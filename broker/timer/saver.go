@@ -3,6 +3,7 @@ package timer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 )
 
@@ -181,6 +182,8 @@ func (s *Service) snapshot() (c *checkpoint, progress, oldest int64, err error) 
 		}
 	}
 	s.reached = c.reached
+	s.forgetMoved()
+	c.moved, c.damaged = maps.Clone(s.moved), s.damagedThen+s.damage()
 	return c, s.progress, s.needed(), nil
 }
 

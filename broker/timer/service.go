@@ -136,9 +136,11 @@ type Service struct {
 	inFlight    int // copies that are not known to be stored for good
 	flights     []*flight
 	damaged     int64 // seconds that were found damaged
+	damagedThen int64 // entries that were found missing before the start
 	reached     int64 // the last second of which something may be delivered
 	// superseding are not delivered: what removes them is in the log.
 	superseding superseding
+	moved       moved
 	half        int64 // log offset of a superseding record whose message is taken in, its removal not
 	// rebuildTo is the unit of the timer queue up to which everything must be taken in before
 	// anything is delivered: what was there when the service began.
@@ -166,7 +168,7 @@ func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}),
 		jobs: make(chan job, maxJobs), fetches: make(chan []place, maxPrefetches),
-		superseding: make(superseding), half: nothing,
+		superseding: make(superseding), moved: make(moved), half: nothing,
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)

@@ -33,6 +33,7 @@ func (s *Service) takeSuperseding(v *message.View, p *pendingRecord, item *wheel
 		return err
 	}
 	s.half = nothing
+	s.moved.note(v, p)
 	delete(s.superseding, p.supersedes.LogOffset)
 	// It does not count from now on; what removes it, so that nobody counts it out again.
 	s.topics.of(string(p.realTopic)).n--
