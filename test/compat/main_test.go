@@ -19,5 +19,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	suite.Main(m, nil)
+	suite.Main(m, map[string]string{
+		"enablePropertyFilter": "true",
+		// The Go client creates no topic for what it records.
+		"traceTopicEnable": "true",
+		// The real broker asks about a transaction after its time-out, at the next interval.
+		"transactionTimeOut": "2000", "transactionCheckInterval": "5000",
+	})
 }
