@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,6 +136,8 @@ func run(t *testing.T, classpath, suite string, target *peer.Target) ([]string, 
 	args := slices.Concat(clientJVM, []string{
 		"-Duser.home=" + home, "-Dfile.encoding=UTF-8",
 		"-Drocketmq.client.localOffsetStoreDir=" + home + "/offsets",
+		// A client of 5.x lives through a restart with heartbeats of the second version.
+		"-Dcom.rocketmq.heartbeat.v2=" + strconv.FormatBool(suite == "alone"),
 		"-cp", classpath, mainClass, suite, target.NameServerAddr, target.BrokerAddr,
 	})
 	if pattern := os.Getenv(scenarioEnv); pattern != "" {

@@ -47,6 +47,10 @@ final class Catalogue {
         SHARED.put("order-over-rebalance", OrderScenarios::overRebalance);
         SHARED.put("compressed-through-retry", CompressionScenarios::throughRetry);
         SHARED.put("namespace", NamespaceScenarios::apart);
+        SHARED.put("control-reset-to-the-first", ControlScenarios::resetToTheFirst);
+        SHARED.put("control-reset-to-now", ControlScenarios::resetToNow);
+        SHARED.put("control-cloned", ControlScenarios::cloned);
+        SHARED.put("control-relayed", ControlScenarios::relayed);
         SHARED.put("trace", TraceScenarios::sentAndConsumed);
 
 

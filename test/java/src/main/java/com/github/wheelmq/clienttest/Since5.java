@@ -11,6 +11,7 @@ final class Since5 implements Catalogue.Addition {
         shared.put("timer-limits", TimerScenarios::limits);
         shared.put("timer-recall", TimerScenarios::recall);
         shared.put("timer-retried", TimerScenarios::retried);
+        shared.put("heartbeat-v2", HeartbeatScenarios::changingSubscriptions);
         shared.put("query-in-cluster", Since5::queryInCluster);
     }
 
