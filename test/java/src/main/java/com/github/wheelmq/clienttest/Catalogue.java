@@ -51,6 +51,13 @@ final class Catalogue {
         SHARED.put("control-reset-to-now", ControlScenarios::resetToNow);
         SHARED.put("control-cloned", ControlScenarios::cloned);
         SHARED.put("control-relayed", ControlScenarios::relayed);
+        SHARED.put("sql-stored", SqlScenarios::stored);
+        SHARED.put("sql-arriving", SqlScenarios::arriving);
+        SHARED.put("sql-tags-and-delay", SqlScenarios::tagsAndDelay);
+        SHARED.put("sql-broken", SqlScenarios::broken);
+        SHARED.put("request-answered", RequestScenarios::answered);
+        SHARED.put("request-called", RequestScenarios::called);
+        SHARED.put("request-unanswered", RequestScenarios::unanswered);
         SHARED.put("trace", TraceScenarios::sentAndConsumed);
 
 
