@@ -185,6 +185,11 @@ func (b *inbox) sorted() []string {
 // members in one process needs a name for each.
 func subscribe(t *testing.T, group, topic, tags, member string) *inbox {
 	t.Helper()
+	return subscribeBy(t, group, topic, consumer.MessageSelector{Type: consumer.TAG, Expression: tags}, member)
+}
+
+func subscribeBy(t *testing.T, group, topic string, selector consumer.MessageSelector, member string) *inbox {
+	t.Helper()
 	wire.Introduce(t, suite.Server().BrokerAddr, group, topic)
 	push, err := rocketmq.NewPushConsumer(
 		consumer.WithNameServer(primitive.NamesrvAddr{suite.Server().NameServerAddr}),
@@ -196,7 +201,6 @@ func subscribe(t *testing.T, group, topic, tags, member string) *inbox {
 		t.Fatal(err)
 	}
 	box := new(inbox)
-	selector := consumer.MessageSelector{Type: consumer.TAG, Expression: tags}
 	err = push.Subscribe(topic, selector, func(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
 		box.mu.Lock()
 		defer box.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 
 func TestMain(m *testing.M) {
 	rlog.SetLogLevel("fatal")
-	suite.Main(m, nil)
+	// Off in the real broker unless set.
+	suite.Main(m, map[string]string{"enablePropertyFilter": "true"})
 }
 
 // dialBroker connects to the common broker.

@@ -29,6 +29,7 @@ const (
 	NotifyIDsChanged          = 40
 	LockBatchMQ               = 41
 	UnlockBatchMQ             = 42
+	CheckClientConfig         = 46
 	GetTimerCheckPoint        = 60
 	GetTimerMetrics           = 61
 	RegisterBroker            = 103
@@ -61,8 +62,10 @@ const (
 	PullRetryImmediately = 20
 	PullOffsetMoved      = 21
 	QueryNotFound        = 22
+	SubscriptionBroken   = 23
 	SubscriptionNotExist = 24
 	GroupNotExist        = 26
+	FilterDataNotExist   = 27
 	InvalidParameter     = 29
 	ConsumerNotOnline    = 206
 	IllegalOperation     = 604
@@ -156,6 +159,8 @@ type Pull struct {
 	Offset       int64
 	MaxMsgNums   int
 	Subscription string
+	// ExpressionType is TAG when empty.
+	ExpressionType string
 	// Suspend asks the broker to wait that long for a message to arrive.
 	Suspend time.Duration
 }
@@ -173,7 +178,10 @@ func (c *Conn) Pull(ctx context.Context, p Pull) (Pulled, error) {
 	if p.MaxMsgNums == 0 {
 		p.MaxMsgNums = 32
 	}
-	if p.Subscription == "" {
+	if p.ExpressionType == "" {
+		p.ExpressionType = "TAG"
+	}
+	if p.Subscription == "" && p.ExpressionType == "TAG" {
 		p.Subscription = "*"
 	}
 	flag := PullSubscription
@@ -185,7 +193,7 @@ func (c *Conn) Pull(ctx context.Context, p Pull) (Pulled, error) {
 		"queueOffset": strconv.FormatInt(p.Offset, 10), "maxMsgNums": strconv.Itoa(p.MaxMsgNums),
 		"sysFlag": strconv.Itoa(flag), "commitOffset": "0",
 		"suspendTimeoutMillis": strconv.FormatInt(p.Suspend.Milliseconds(), 10),
-		"subVersion":           "0", "subscription": p.Subscription, "expressionType": "TAG",
+		"subVersion":           "0", "subscription": p.Subscription, "expressionType": p.ExpressionType,
 	}, nil)
 	if err != nil {
 		return Pulled{}, err
@@ -354,8 +362,10 @@ type Queue struct {
 // Member is a consumer as it presents itself in heartbeats.
 type Member struct {
 	ClientID, Group string
-	// Subscriptions maps topics to tag expressions.
+	// Subscriptions maps topics to expressions.
 	Subscriptions map[string]string
+	// ExpressionType is TAG when empty.
+	ExpressionType string
 }
 
 // Heartbeat announces a push consumer (34).
@@ -370,10 +380,13 @@ func (c *Conn) Heartbeat(tb testing.TB, m Member) *Frame {
 		ExpressionType string   `json:"expressionType"`
 	}
 	subscriptions := []subscription{}
+	if m.ExpressionType == "" {
+		m.ExpressionType = "TAG"
+	}
 	for topic, expression := range m.Subscriptions {
 		subscriptions = append(subscriptions, subscription{
 			Topic: topic, SubString: expression, TagsSet: []string{}, CodeSet: []int{},
-			SubVersion: time.Now().UnixMilli(), ExpressionType: "TAG",
+			SubVersion: time.Now().UnixMilli(), ExpressionType: m.ExpressionType,
 		})
 	}
 	body := map[string]any{
