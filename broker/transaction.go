@@ -38,3 +38,6 @@ func (b *Broker) assembleTransactions(admission *transaction.Admission) (err err
 	})
 	return err
 }
+
+// OpenTransactions is how many half messages are neither committed nor rolled back.
+func (b *Broker) OpenTransactions() int64 { return b.halves.Open() }

@@ -8,9 +8,9 @@ import (
 
 // Reasons shared by several codes.
 const (
-	noPop          = "pop consumption is not supported yet, consume by pull or push"
-	noReplicas     = "there are no replicas to serve"
-	noAuth         = "access control is not supported yet"
+	noPop      = "pop consumption is not supported yet, consume by pull or push"
+	noReplicas = "there are no replicas to serve"
+	noAuth     = "access control is not supported yet"
 )
 
 // refusal is one code that this server knows and does not serve.

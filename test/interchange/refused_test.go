@@ -17,8 +17,8 @@ import (
 const transactionPrepared = 4
 
 // TestStore_WithTimersLeftAlone has WheelMQ open a store of the real broker with its timers switched
-// off: it names what it leaves undelivered, the half transaction too, and the timers stay the real
-// broker's.
+// off: it names what it leaves undelivered, and the timers stay the real broker's. The half
+// transaction waits for its end.
 func TestStore_WithTimersLeftAlone(t *testing.T) {
 	peer.RequireJava(t)
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestStore_WithTimersLeftAlone(t *testing.T) {
 	conf := configuration()
 	conf["timerWheelEnable"] = "false"
 	ours := peer.StartIn(t, peer.Ours, dir, conf)
-	for _, want := range []string{"any-time delayed messages of RocketMQ are left undelivered", "transactional messages wait", "halfTransactions=1", "timers=2"} {
+	for _, want := range []string{"any-time delayed messages of RocketMQ are left undelivered", "transactions wait for their end", "open=1", "timers=2"} {
 		if log := ours.Log(); !strings.Contains(log, want) {
 			t.Errorf("%q is not told:\n%s", want, log)
 		}
