@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"strconv"
@@ -35,27 +34,37 @@ func cpuTime(tb testing.TB, pids []int) time.Duration {
 	return total
 }
 
+// writtenBytes is what the processes had written to disk, bytes: pages of mapped files that became
+// dirty count as well as write(2).
+func writtenBytes(tb testing.TB, pids []int) (total int64) {
+	tb.Helper()
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			rest, ok := strings.CutPrefix(line, "write_bytes: ")
+			if !ok {
+				continue
+			}
+			n, err := strconv.ParseInt(rest, 10, 64)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			total += n
+		}
+	}
+	return total
+}
+
 // rssAnon is the anonymous memory of the processes, bytes: what mapped files use of the
 // page cache is not the server's memory.
 func rssAnon(tb testing.TB, pids []int) int64 {
 	tb.Helper()
-	var total int64
-	for _, pid := range pids {
-		f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		lines := bufio.NewScanner(f)
-		for lines.Scan() {
-			if rest, ok := strings.CutPrefix(lines.Text(), "RssAnon:"); ok {
-				kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-				if err != nil {
-					tb.Fatal(err)
-				}
-				total += kib << 10
-			}
-		}
-		f.Close()
+	total := anonOf(pids)
+	if total == 0 {
+		tb.Fatalf("processes %v have no RssAnon", pids)
 	}
 	return total
 }

@@ -3,8 +3,6 @@ package bench
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,83 +90,6 @@ func arrivalsOf(t *testing.T, target *peer.Target, topic string, queue, total in
 	return late
 }
 
-// sleepers are what the machine lets nobody be better than: a goroutine that only sleeps until
-// instants, and notes how late it was, until stop is closed.
-func sleepers(stop <-chan struct{}) <-chan []time.Duration {
-	out := make(chan []time.Duration, 1)
-	go func() {
-		var late []time.Duration
-		for next := time.Now(); ; {
-			next = next.Add(2 * time.Millisecond)
-			select {
-			case <-time.After(time.Until(next)):
-				late = append(late, time.Since(next))
-			case <-stop:
-				out <- late
-				return
-			}
-		}
-	}()
-	return out
-}
-
-// TestTimerPrecision prints how late timers are that are due over half a minute, beside a bare
-// sleeper, on an idle server and under plain sends.
-func TestTimerPrecision(t *testing.T) {
-	requireBench(t)
-	total := envInt("WHEELMQ_BENCH_TIMERS", 100_000)
-	fmt.Printf("\n| %d timers over 3–30 s | load msg/s | earliest ms | p50 ms | p99 ms | max ms | sleeper p50 / p99 ms |\n|---|---|---|---|---|---|---|\n", total)
-	for _, target := range bothServers(t, nil) {
-		for _, load := range []int{0, 10_000} {
-			precision(t, target, total, load)
-		}
-	}
-}
-
-func precision(t *testing.T, target *peer.Target, total, load int) {
-	t.Helper()
-	topic := fmt.Sprintf("TimerPrecision%d", load)
-	c := wire.Dial(t, target.BrokerAddr)
-	defer c.Close()
-	c.MustCreateTopic(t, topic, conns)
-	start := time.Now().UnixMilli()
-	stop := make(chan struct{})
-	bare := sleepers(stop)
-	var wg sync.WaitGroup
-	if load > 0 {
-		wg.Go(func() { plainLoad(t, target, load, stop) })
-	}
-	sendTimers(t, target, topic, total, 128, func(int) int64 { return start + 3000 + rand.Int64N(27_000) })
-	time.Sleep(time.Until(time.UnixMilli(start + 31_000)))
-	late := arrivals(t, target, topic, total, 2*time.Minute)
-	close(stop)
-	wg.Wait()
-	idle := <-bare
-	slices.Sort(late)
-	fmt.Printf("| %s | %d | %d | %d | %d | %d | %.1f / %.1f |\n", target.Kind, load, late[0].Milliseconds(),
-		percentile(late, 50)/1000, percentile(late, 99)/1000, late[len(late)-1].Milliseconds(),
-		float64(percentile(idle, 50))/1000, float64(percentile(idle, 99))/1000)
-}
-
-// plainLoad sends about so many messages a second until stop.
-func plainLoad(t *testing.T, target *peer.Target, perSecond int, stop <-chan struct{}) {
-	c := wire.Dial(t, target.BrokerAddr)
-	defer c.Close()
-	c.MustCreateTopic(t, "TimerLoad", 1)
-	request := plain("TimerLoad", 0, 128)
-	for next := time.Now(); ; next = next.Add(10 * time.Millisecond) {
-		select {
-		case <-stop:
-			return
-		case <-time.After(time.Until(next)):
-		}
-		if _, err := pipeline(target.BrokerAddr, []prepared{request}, depth, perSecond/100); err != nil {
-			t.Error(err)
-			return
-		}
-	}
-}
-
 func plain(topic string, queue, body int) prepared {
 	return prepare(wire.SendMessageV2, map[string]string{
 		"a": "BenchProducer", "b": topic, "c": "TBW102", "d": "4", "e": strconv.Itoa(queue), "f": "0",
@@ -226,17 +147,27 @@ func timerBurst(t *testing.T, target *peer.Target, topic string, total int, show
 // plainCost is what plain sends of the same size cost.
 func plainCost(t *testing.T, target *peer.Target, topic string, total int) sample {
 	t.Helper()
-	requests := make([]prepared, conns)
-	for i := range requests {
-		requests[i] = plain(topic, i, 128)
-	}
-	before, start := cpuTime(t, target.PIDs()), time.Now()
-	if _, err := pipeline(target.BrokerAddr, requests, depth, total/conns); err != nil {
-		t.Fatal(err)
-	}
-	wall := time.Since(start)
+	before := cpuTime(t, target.PIDs())
+	wall := sendPlain(t, target, topic, total, 128)
 	flushed()
 	return sample{messages: total, wall: wall, cpu: cpuTime(t, target.PIDs()) - before}
+}
+
+// sendPlain stores messages over all queues of a topic, which it makes.
+func sendPlain(t *testing.T, target *peer.Target, topic string, total, body int) time.Duration {
+	t.Helper()
+	c := wire.Dial(t, target.BrokerAddr)
+	defer c.Close()
+	c.MustCreateTopic(t, topic, conns)
+	requests := make([]prepared, conns)
+	for i := range requests {
+		requests[i] = plain(topic, i, body)
+	}
+	start := time.Now()
+	if refused, err := pipeline(target.BrokerAddr, requests, depth, total/conns); err != nil || refused > 0 {
+		t.Fatalf("%s: %d messages were refused: %v", target.Kind, refused, err)
+	}
+	return time.Since(start)
 }
 
 // span is when the first and the last message of a topic were stored, ms.
@@ -250,49 +181,4 @@ func span(t *testing.T, c *wire.Conn, topic string, perQueue int) (first, last i
 		last = max(last, storedAt(t, c, topic, i, int64(perQueue-1)))
 	}
 	return first, last
-}
-
-// TestTimerScale prints what many pending timers cost: the rate of their sends beside plain ones,
-// memory, disk, and the restart.
-func TestTimerScale(t *testing.T) {
-	requireBench(t)
-	total := envInt("WHEELMQ_BENCH_PENDING", 2_000_000)
-	fmt.Printf("\n| %d pending over | body B | sends/s | of plain | RssAnon growth MiB | disk B each | restart ms |\n|---|---|---|---|---|---|---|\n", total)
-	for _, span := range []time.Duration{time.Hour, 72 * time.Hour, 365 * 24 * time.Hour} {
-		for _, body := range []int{128, 1024} {
-			timerScale(t, span, body, total)
-		}
-	}
-}
-
-func timerScale(t *testing.T, over time.Duration, body, total int) {
-	t.Helper()
-	target := peer.StartForBenchmark(t, peer.Ours, map[string]string{"timerMaxDelaySec": strconv.Itoa(400 * 24 * 3600)})
-	c := wire.Dial(t, target.BrokerAddr)
-	c.MustCreateTopic(t, "TimerScale", conns)
-	requests := make([]prepared, conns)
-	for i := range requests {
-		requests[i] = plain("TimerScalePlain", i, body)
-	}
-	start := time.Now()
-	if _, err := pipeline(target.BrokerAddr, requests, depth, total/4/conns); err != nil {
-		t.Fatal(err)
-	}
-	plainRate := float64(total/4) / time.Since(start).Seconds()
-	flushed()
-	before, diskBefore := rssAnon(t, target.PIDs()), diskUse(t, target)
-	now := time.Now().UnixMilli()
-	// Nothing is due while this is measured.
-	took := sendTimers(t, target, "TimerScale", total, body, func(int) int64 { return now + 600_000 + rand.Int64N(over.Milliseconds()) })
-	for metric(t, target, "wheelmq_timer_pending") < float64(total/conns*conns) {
-		time.Sleep(20 * time.Millisecond)
-	}
-	flushed()
-	grown, disk := rssAnon(t, target.PIDs())-before, diskUse(t, target)-diskBefore
-	sendRate := float64(total) / took.Seconds()
-	c.Close()
-	begin := time.Now()
-	target.Restart()
-	fmt.Printf("| %v | %d | %.0f | %.2f | %.1f | %d | %d |\n", over, body, sendRate, sendRate/plainRate, float64(grown)/(1<<20), disk/int64(total), time.Since(begin).Milliseconds())
-	target.Stop()
 }
