@@ -114,17 +114,17 @@ func (a *Admission) Admit(rec *message.Record) error {
 			return err
 		}
 	}
-	a.note(&asked, rec)
+	a.note(&asked)
 	return a.rewrite(rec, due, out)
 }
 
 // note counts what the real broker would have done otherwise.
-func (a *Admission) note(asked *request, rec *message.Record) {
+func (a *Admission) note(asked *request) {
 	a.opts.Differences.Use(difference.TimerToTheMillisecond)
 	if asked.relative != nil {
 		a.opts.Differences.Use(difference.TimerInstantsOnly)
 	}
-	if property(rec.Properties, message.PropertyTimerOutMs) != nil {
+	if asked.props.OutMs != nil {
 		a.opts.Differences.Use(difference.TimerOutMsIsTheBrokers)
 	}
 }
@@ -135,7 +135,7 @@ func (a *Admission) lookUp(asked *request, rec *message.Record) {
 	if !asked.cancels || !a.opts.Virtual || a.opts.OutOf == nil {
 		return
 	}
-	key := plainKey([]byte(rec.Topic), property(rec.Properties, message.PropertyTimerDelUniqKey))
+	key := plainKey([]byte(rec.Topic), asked.props.DelUniqKey)
 	if out, ok := a.opts.OutOf(rec.Topic, key); ok {
 		asked.known = out + 1
 	}

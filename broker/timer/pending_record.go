@@ -20,22 +20,25 @@ type pendingRecord struct {
 
 // readPending finds out what a record asks for; reason is why nobody can know.
 func readPending(v *message.View, precisionMs int64) (p pendingRecord, reason string) {
-	props := v.Properties
-	realTopic, ok := message.PropertyGet(props, message.PropertyRealTopic)
-	if !ok {
+	props := message.TimerPropertiesOf(v.Properties)
+	if props.RealTopic == nil {
 		return p, "it names no topic"
 	}
-	p.realTopic = realTopic
-	if p.due, ok = message.DueOf(props); !ok {
+	p.realTopic = props.RealTopic
+	ok := props.DueMs != nil
+	if ok {
+		p.due, ok = message.ParseDue(props.DueMs)
+	}
+	if !ok {
 		if p.due, ok = peerDue(v, precisionMs); !ok {
 			return p, "it names no instant"
 		}
 	}
-	if sup, ok := message.SupersedesOf(props); ok {
+	if sup, ok := message.ParseSupersedes(props.Supersedes); ok {
 		p.supersedes = &sup
-	} else if key, ok := message.PropertyGet(props, message.PropertyTimerDelUniqKey); ok {
-		p.cancels = plainKey(realTopic, key)
-		if p.out, ok = message.TimerOutOf(props); !ok {
+	} else if props.DelUniqKey != nil {
+		p.cancels = plainKey(p.realTopic, props.DelUniqKey)
+		if p.out, ok = message.TimerOutOf(v.Properties); !ok {
 			p.out = message.TimerOut(p.due.Ms, precisionMs)
 		}
 	}

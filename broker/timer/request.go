@@ -8,6 +8,7 @@ import (
 
 // request is what a message's properties ask for.
 type request struct {
+	props    message.TimerProperties
 	relative []byte // how long to wait, in units of unit ms; nil: no relative delay
 	unit     int64
 	absolute []byte // the instant; nil: none
@@ -22,22 +23,23 @@ func (r *request) served() bool { return r.relative == nil && r.absolute == nil 
 // that before __STARTDELIVERTIME where it is enabled. What a forwarded copy has waited for already
 // does not count.
 func (a *Admission) read(props []byte) request {
-	var r request
-	r.cancels = property(props, message.PropertyTimerDelUniqKey) != nil
-	r.absolute = property(props, message.PropertyTimerDeliverMs)
+	r := request{props: message.TimerPropertiesOf(props)}
+	p := &r.props
+	r.cancels = p.DelUniqKey != nil
+	r.absolute = p.DeliverMs
 	if r.absolute == nil && a.opts.StartDeliverTime {
-		r.absolute = property(props, message.PropertyStartDeliverTime)
+		r.absolute = p.StartDeliverTime
 	}
-	if a.delivered(props) {
+	if a.delivered(p) {
 		r.absolute = nil
 	}
 	// A copy that a real broker delivered still has the relative delay that it has served.
-	if property(props, message.PropertyTimerDequeueMs) != nil {
+	if p.DequeueMs != nil {
 		return r
 	}
-	if r.relative = property(props, message.PropertyTimerDelaySec); r.relative != nil {
+	if r.relative = p.DelaySec; r.relative != nil {
 		r.unit = 1000
-	} else if r.relative = property(props, message.PropertyTimerDelayMs); r.relative != nil {
+	} else if r.relative = p.DelayMs; r.relative != nil {
 		r.unit = 1
 	}
 	return r
@@ -46,12 +48,15 @@ func (a *Admission) read(props []byte) request {
 // delivered tells whether properties are those of a copy that this server delivered: TIMER_OUT_MS
 // belongs to TIMER_DELIVER_MS, which is past in message time. A wall that was set back, or the
 // clock of a client beside a virtual one, may lag behind that.
-func (a *Admission) delivered(props []byte) bool {
-	out, ok := message.TimerOutOf(props)
-	if !ok {
+func (a *Admission) delivered(p *message.TimerProperties) bool {
+	if p.OutMs == nil {
 		return false
 	}
-	at, err := strconv.ParseInt(string(property(props, message.PropertyTimerDeliverMs)), 10, 64)
+	out, err := strconv.ParseInt(string(p.OutMs), 10, 64)
+	if err != nil {
+		return false
+	}
+	at, err := strconv.ParseInt(string(p.DeliverMs), 10, 64)
 	return err == nil && message.TimerOut(at, a.opts.PrecisionMs) == out && at <= a.opts.Store.NowMillis()
 }
 
