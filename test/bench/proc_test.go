@@ -12,10 +12,28 @@ import (
 // clockTick is the unit of utime and stime in /proc/<pid>/stat on Linux.
 const clockTick = 10 * time.Millisecond
 
+// The fields of /proc/<pid>/stat behind the command's name, from 0.
+const (
+	majorFaultsField = 9
+	userField        = 11
+	systemField      = 12
+)
+
 // cpuTime is the user and system time that the processes have used.
 func cpuTime(tb testing.TB, pids []int) time.Duration {
 	tb.Helper()
-	var total time.Duration
+	return time.Duration(statFields(tb, pids, userField, systemField)) * clockTick
+}
+
+// majorFaults is how often the processes waited for a page to be read from disk.
+func majorFaults(tb testing.TB, pids []int) int64 {
+	tb.Helper()
+	return statFields(tb, pids, majorFaultsField)
+}
+
+// statFields is the sum of fields of /proc/<pid>/stat.
+func statFields(tb testing.TB, pids []int, wanted ...int) (total int64) {
+	tb.Helper()
 	for _, pid := range pids {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
@@ -23,12 +41,12 @@ func cpuTime(tb testing.TB, pids []int) time.Duration {
 		}
 		// The command name, in parentheses, may hold blanks.
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		for _, i := range []int{11, 12} {
-			ticks, err := strconv.ParseInt(fields[i], 10, 64)
+		for _, i := range wanted {
+			n, err := strconv.ParseInt(fields[i], 10, 64)
 			if err != nil {
 				tb.Fatal(err)
 			}
-			total += time.Duration(ticks) * clockTick
+			total += n
 		}
 	}
 	return total
@@ -36,7 +54,19 @@ func cpuTime(tb testing.TB, pids []int) time.Duration {
 
 // writtenBytes is what the processes had written to disk, bytes: pages of mapped files that became
 // dirty count as well as write(2).
-func writtenBytes(tb testing.TB, pids []int) (total int64) {
+func writtenBytes(tb testing.TB, pids []int) int64 {
+	tb.Helper()
+	return ioBytes(tb, pids, "write_bytes: ")
+}
+
+// readBytes is what the processes had read from disk, bytes, by mapped files too.
+func readBytes(tb testing.TB, pids []int) int64 {
+	tb.Helper()
+	return ioBytes(tb, pids, "read_bytes: ")
+}
+
+// ioBytes is the sum of a line of /proc/<pid>/io.
+func ioBytes(tb testing.TB, pids []int, name string) (total int64) {
 	tb.Helper()
 	for _, pid := range pids {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
@@ -44,7 +74,7 @@ func writtenBytes(tb testing.TB, pids []int) (total int64) {
 			tb.Fatal(err)
 		}
 		for _, line := range strings.Split(string(text), "\n") {
-			rest, ok := strings.CutPrefix(line, "write_bytes: ")
+			rest, ok := strings.CutPrefix(line, name)
 			if !ok {
 				continue
 			}
