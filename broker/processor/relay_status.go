@@ -114,6 +114,6 @@ func (s *survey) done() {
 		body = append(remoting.AppendJSONString(body, clientID), ':')
 		body = fastjson.AppendObjectKeyed(body, rows)
 	}
-	s.pending.Reply.Body = append(body, "}}"...)
+	s.pending.Reply.Body = append(body, `},"messageQueueTable":{}}`...)
 	s.pending.Send()
 }

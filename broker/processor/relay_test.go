@@ -125,7 +125,7 @@ func TestConsumerStatusOfAGroup(t *testing.T) {
 	})
 	l.talks(2, "silent", func(*remoting.Command) (*remoting.Command, error) { return nil, context.DeadlineExceeded })
 	l.talks(3, "strange", func(*remoting.Command) (*remoting.Command, error) { return &remoting.Command{Code: 1}, nil })
-	const java = `{"consumerTable":{"java":{{"brokerName":"broker-a","queueId":1,"topic":"T"}:5}}}`
+	const java = `{"consumerTable":{"java":{{"brokerName":"broker-a","queueId":1,"topic":"T"}:5}},"messageQueueTable":{}}`
 	for _, clientID := range []string{"", "java"} {
 		answer := l.relayed(remoting.InvokeBrokerToGetConsumerStatus, ext{"topic": "T", "group": "g", "clientAddr": clientID})
 		wantReply(t, answer, remoting.Success, "")
@@ -133,7 +133,7 @@ func TestConsumerStatusOfAGroup(t *testing.T) {
 			t.Errorf("of %q: %s", clientID, answer.Body)
 		}
 	}
-	if got := string(l.relayed(remoting.InvokeBrokerToGetConsumerStatus, ext{"topic": "T", "group": "g", "clientAddr": "nobody"}).Body); got != `{"consumerTable":{}}` {
+	if got := string(l.relayed(remoting.InvokeBrokerToGetConsumerStatus, ext{"topic": "T", "group": "g", "clientAddr": "nobody"}).Body); got != `{"consumerTable":{},"messageQueueTable":{}}` {
 		t.Errorf("of nobody: %s", got)
 	}
 }
