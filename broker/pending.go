@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/wheelmq/wheelmq/broker/park"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/timer"
@@ -43,9 +45,20 @@ func (p *Pending) Read() (message.Record, error) {
 // It holds nobody up. unread is how many records it met that cannot be read: messages, or what removes
 // some.
 func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) (unread int64, err error) {
-	nextLevel, stopLevels := iter.Pull(b.schedule.Pending())
+	return (&waiting{b.schedule, b.timer, b.opts.Log}).each(fromMs, visit)
+}
+
+// waiting are the services in which messages wait.
+type waiting struct {
+	schedule *schedule.Service
+	timer    *timer.Service
+	log      logrus.FieldLogger
+}
+
+func (w *waiting) each(fromMs int64, visit func(p Pending) error) (unread int64, err error) {
+	nextLevel, stopLevels := iter.Pull(w.schedule.Pending())
 	defer stopLevels()
-	list := b.timer.List(fromMs)
+	list := w.timer.List(fromMs)
 	nextTimer, stopTimers := iter.Pull(list.All())
 	defer stopTimers()
 	l, levels := nextLevel()
@@ -53,10 +66,10 @@ func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) (unread 
 	for levels || timers {
 		var p Pending
 		if levels && (!timers || l.Due <= t.Due) {
-			p = b.pendingLevel(l)
+			p = w.level(l)
 			l, levels = nextLevel()
 		} else {
-			p = b.pendingTimer(t)
+			p = w.timed(t)
 			t, timers = nextTimer()
 		}
 		if p.Due < fromMs {
@@ -69,25 +82,25 @@ func (b *Broker) EachPending(fromMs int64, visit func(p Pending) error) (unread 
 	return list.Unread(), nil
 }
 
-func (b *Broker) pendingLevel(l schedule.Pending) Pending {
+func (w *waiting) level(l schedule.Pending) Pending {
 	return Pending{
 		ID: fmt.Sprintf("l%d-%d", l.Level, l.QueueOffset), Due: l.Due, Level: l.Level, QueueOffset: l.QueueOffset,
-		CommitLogOffset: l.CommitLogOffset, read: func() (message.Record, error) { return b.readLevel(l) },
+		CommitLogOffset: l.CommitLogOffset, read: func() (message.Record, error) { return w.readLevel(l) },
 	}
 }
 
-func (b *Broker) readLevel(l schedule.Pending) (message.Record, error) {
-	rec, err := b.schedule.Read(l)
+func (w *waiting) readLevel(l schedule.Pending) (message.Record, error) {
+	rec, err := w.schedule.Read(l)
 	if err != nil {
-		b.opts.Log.WithError(err).WithField("level", l.Level).Error("a pending message cannot be read by who looks at what pends")
+		w.log.WithError(err).WithField("level", l.Level).Error("a pending message cannot be read by who looks at what pends")
 	}
 	return rec, err
 }
 
-func (b *Broker) pendingTimer(t timer.Pending) Pending {
+func (w *waiting) timed(t timer.Pending) Pending {
 	return Pending{
 		ID: t.ID().String(), Due: t.Due, Wall: t.Wall, CommitLogOffset: t.CommitLogOffset,
-		read: func() (message.Record, error) { return b.timer.Read(t) },
+		read: func() (message.Record, error) { return w.timer.Read(t) },
 	}
 }
 

@@ -17,7 +17,11 @@ import (
 // which they wait.
 func (c *Control) Pending(ctx context.Context) ([]Pending, error) {
 	list := []Pending{}
-	_, err := c.eachPending(ctx, &PendingFilter{}, func(p *broker.Pending, rec *message.Record) error {
+	b, err := c.live()
+	if err != nil {
+		return list, err
+	}
+	_, err = eachPending(ctx, b, &PendingFilter{}, func(p *broker.Pending, rec *message.Record) error {
 		list = append(list, pendingOf(p, rec))
 		return nil
 	}, true)
@@ -26,12 +30,27 @@ func (c *Control) Pending(ctx context.Context) ([]Pending, error) {
 
 // ListPending is one page of the pending messages that a filter selects, in due order.
 func (c *Control) ListPending(ctx context.Context, f PendingFilter) (PendingPage, error) {
+	b, err := c.live()
+	if err != nil {
+		return PendingPage{Pending: []Pending{}}, err
+	}
+	return ListPending(ctx, b, f)
+}
+
+// PendingSource shows what pends: a broker, or a store whose server is stopped.
+type PendingSource interface {
+	// EachPending is that of broker.Broker.
+	EachPending(fromMs int64, visit func(p broker.Pending) error) (unread int64, err error)
+}
+
+// ListPending is like that of Control, of any source.
+func ListPending(ctx context.Context, from PendingSource, f PendingFilter) (PendingPage, error) {
 	page := PendingPage{Pending: []Pending{}}
 	if f.Limit < 0 {
 		return page, fmt.Errorf("%w: limit %d", ErrInvalid, f.Limit)
 	}
 	last := ""
-	unread, err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
+	unread, err := eachPending(ctx, from, &f, func(p *broker.Pending, rec *message.Record) error {
 		if len(page.Pending) == f.Limit {
 			page.Next = last
 			return page.count(&f)
@@ -73,11 +92,20 @@ const maxSteps = 100_000
 // CountPending counts the pending messages that a filter selects: by topic, or with a step by the
 // time they are due.
 func (c *Control) CountPending(ctx context.Context, f PendingFilter, step time.Duration) ([]PendingCount, error) {
+	b, err := c.live()
+	if err != nil {
+		return nil, err
+	}
+	return CountPending(ctx, b, f, step)
+}
+
+// CountPending is like that of Control, of any source.
+func CountPending(ctx context.Context, from PendingSource, f PendingFilter, step time.Duration) ([]PendingCount, error) {
 	if step < 0 || step > 0 && step < time.Millisecond {
 		return nil, fmt.Errorf("%w: steps of %v", ErrInvalid, step)
 	}
 	counts := make(map[PendingCount]int64)
-	unread, err := c.eachPending(ctx, &f, func(p *broker.Pending, rec *message.Record) error {
+	unread, err := eachPending(ctx, from, &f, func(p *broker.Pending, rec *message.Record) error {
 		key := PendingCount{}
 		if step == 0 {
 			key.Topic = rec.Topic
@@ -111,17 +139,13 @@ var errUnread = errors.New("control: a pending message cannot be read")
 
 // eachPending visits what a filter selects, and tells how many records it could not read. Records are
 // read when the filter or the caller wants that, else nil.
-func (c *Control) eachPending(ctx context.Context, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) (unread int64, err error) {
-	b, err := c.live()
-	if err != nil {
-		return 0, err
-	}
+func eachPending(ctx context.Context, from PendingSource, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) (unread int64, err error) {
 	after, err := parsePlace(f.After)
 	if err != nil {
 		return 0, err
 	}
 	read = read || f.Topic != "" || f.Key != ""
-	lost, err := b.EachPending(max(f.FromMs, after.due), func(p broker.Pending) error {
+	lost, err := from.EachPending(max(f.FromMs, after.due), func(p broker.Pending) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -24,11 +24,15 @@ const timersTimeout = 5 * time.Minute
 // timersClient asks a server's API.
 type timersClient struct {
 	addr, token string
+	store       string // to look into instead; "": none
 	json        bool
 }
 
 // call makes a request and reads the answer into got; nil: nothing is to be read.
 func (t *timersClient) call(ctx context.Context, method, path string, query url.Values, got any) (body []byte, err error) {
+	if t.store != "" {
+		return nil, errors.New("--store: a store whose server is stopped can be looked at only: list, count and find")
+	}
 	target := "http://" + t.addr + "/test/" + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()

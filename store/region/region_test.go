@@ -12,7 +12,7 @@ import (
 
 func TestFS_BothImplementationsAgree(t *testing.T) {
 	t.Parallel()
-	for name, fs := range map[string]region.FS{"os": region.OS{Root: t.TempDir()}, "memory": region.NewMemory()} {
+	for name, fs := range map[string]region.FS{"os": region.OS{Root: t.TempDir()}, "memory": region.NewMemory(), "scratch": region.NewScratch(t.TempDir())} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := fs.Open("a/missing", 0); err == nil {
