@@ -13,6 +13,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/lock"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
@@ -73,6 +74,7 @@ type Broker struct {
 	clients  *client.Registry
 	offsets  *offset.Table
 	locks    *lock.Table
+	verdicts filter.Verdicts
 	polls    *longpoll.Service
 	stats    *stats.Service
 	appender *appender.Appender
@@ -177,6 +179,9 @@ func (b *Broker) assemble() (err error) {
 		return err
 	}
 	if b.stats, err = stats.New(stats.Options{Wire: o.Wire, Cluster: c.BrokerClusterName, Metrics: o.Metrics}); err != nil {
+		return err
+	}
+	if err := b.verdicts.Register(o.Metrics); err != nil {
 		return err
 	}
 	b.locks = lock.NewTable(o.Wire)

@@ -98,6 +98,9 @@ func TestInFlight_NotWaitedFor(t *testing.T) {
 		"pulls when it likes": func(l *lab) *member { return l.join("G", client.ConsumeActively, client.Clustering, "*", "T") },
 		"another topic":       func(l *lab) *member { return l.passively("G", "U") },
 		"wants none of them":  func(l *lab) *member { return l.join("G", client.ConsumePassively, client.Clustering, "TagB", "T") },
+		"wants none of them by SQL": func(l *lab) *member {
+			return l.joinBy(remoting.LanguageJava, "G", client.ConsumePassively, client.Clustering, "SQL92", "a IS NOT NULL", "T")
+		},
 		"began behind them": func(l *lab) *member {
 			m := l.passively("G", "T")
 			m.silent = true

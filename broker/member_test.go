@@ -44,6 +44,11 @@ func (l *lab) join(group, consumeType, model, expression string, topics ...strin
 
 func (l *lab) joinAs(language remoting.Language, group, consumeType, model, expression string, topics ...string) *member {
 	l.t.Helper()
+	return l.joinBy(language, group, consumeType, model, "TAG", expression, topics...)
+}
+
+func (l *lab) joinBy(language remoting.Language, group, consumeType, model, expressionType, expression string, topics ...string) *member {
+	l.t.Helper()
 	m := &member{
 		l: l, id: 1<<40 + l.conns.Add(1), group: group, language: language, waiting: make(map[int32]chan *remoting.Command),
 		taken: make(map[string]int64), done: make(map[string]int64), gone: make(chan struct{}),
@@ -51,7 +56,7 @@ func (l *lab) joinAs(language remoting.Language, group, consumeType, model, expr
 	m.clientID = fmt.Sprintf("client-%d", m.id&0xffff)
 	data := remoting.ConsumerData{GroupName: group, ConsumeType: consumeType, MessageModel: model, ConsumeFromWhere: "CONSUME_FROM_FIRST_OFFSET"}
 	for _, topic := range topics {
-		data.SubscriptionDataSet = append(data.SubscriptionDataSet, remoting.SubscriptionData{Topic: topic, SubString: expression, SubVersion: 1, ExpressionType: "TAG"})
+		data.SubscriptionDataSet = append(data.SubscriptionDataSet, remoting.SubscriptionData{Topic: topic, SubString: expression, SubVersion: 1, ExpressionType: expressionType})
 	}
 	body, err := json.Marshal(remoting.HeartbeatData{ClientID: m.clientID, ConsumerDataSet: []remoting.ConsumerData{data}})
 	if err != nil {

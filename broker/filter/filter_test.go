@@ -3,11 +3,15 @@ package filter_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/broker/filter/sql"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -148,6 +152,29 @@ func TestMatchStored(t *testing.T) {
 		if got := f.MatchStored(tt.from, unit); got != tt.want {
 			t.Errorf("%s over %d bytes: %v", tt.expr, len(tt.from), got)
 		}
+	}
+}
+
+func TestVerdictsAreCounted(t *testing.T) {
+	t.Parallel()
+	var verdicts filter.Verdicts
+	registry := prometheus.NewPedanticRegistry()
+	if err := verdicts.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	counts := filter.Counts{sql.False: 5, sql.True: 2, sql.Failed: 1}
+	verdicts.Add(&counts)
+	verdicts.Add(&counts)
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatalf("%v, %v", families, err)
+	}
+	got := map[string]float64{}
+	for _, m := range families[0].GetMetric() {
+		got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+	}
+	if want := (map[string]float64{"true": 4, "false": 10, "null": 0, "failed": 2}); !maps.Equal(got, want) {
+		t.Errorf("counted %v, want %v", got, want)
 	}
 }
 

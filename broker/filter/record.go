@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"github.com/wheelmq/wheelmq/broker/filter/sql"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -13,14 +14,20 @@ type Records interface {
 // ByProperties tells whether a record's properties decide and its tagsCode says nothing.
 func (f *Filter) ByProperties() bool { return f.expr != nil }
 
-// MatchRecord tells whether a stored record is wanted whose tagsCode Match has let pass.
-func (f *Filter) MatchRecord(record []byte) bool {
+// Judge is what the filter says of a stored record whose tagsCode Match has let pass.
+func (f *Filter) Judge(record []byte) sql.Verdict {
 	if f.expr == nil {
-		return true
+		return sql.True
 	}
 	v, err := message.Parse(record)
-	return err == nil && f.expr.Match(v.Properties)
+	if err != nil {
+		return sql.Failed
+	}
+	return f.expr.Evaluate(v.Properties)
 }
+
+// MatchRecord tells whether a stored record is wanted whose tagsCode Match has let pass.
+func (f *Filter) MatchRecord(record []byte) bool { return f.Judge(record) == sql.True }
 
 // MatchStored tells whether the record of a unit is wanted and reads it if its properties decide.
 // One that cannot be read counts as wanted: whoever is to have it finds out why.

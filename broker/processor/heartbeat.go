@@ -90,7 +90,12 @@ func (h *Heartbeat) consumer(data *remoting.ConsumerData) (client.Consumer, bool
 		ConsumeFromWhere: data.ConsumeFromWhere, Notify: group.NotifyConsumerIDsChangedEnable,
 	}
 	for i := range data.SubscriptionDataSet {
-		consumer.Subscriptions = append(consumer.Subscriptions, subscribe(&data.SubscriptionDataSet[i]))
+		s := subscribe(&data.SubscriptionDataSet[i])
+		if s.Err != nil {
+			h.Log.WithError(s.Err).WithFields(logrus.Fields{"group": data.GroupName, "topic": s.Topic}).
+				Warn("the subscription of a heartbeat cannot be used: its pulls are refused")
+		}
+		consumer.Subscriptions = append(consumer.Subscriptions, s)
 	}
 	return consumer, true
 }

@@ -88,6 +88,8 @@ type PullOptions struct {
 	Readable func() bool
 	// PropertyFilter tells whether SQL92 filters are served (enablePropertyFilter); nil is never.
 	PropertyFilter func() bool
+	// Verdicts counts what SQL92 filters say; may be nil.
+	Verdicts *filter.Verdicts
 	// BrokerName goes into the remark when it does not.
 	BrokerName string
 	// NoLitePull is litePullMessageEnable=false.

@@ -40,7 +40,7 @@ func (p *Pull) subscribed(ex *remoting.Exchange, req *remoting.PullMessageReques
 // SQL92 expression is no expression whether such are served or not.
 func (p *Pull) carried(req *remoting.PullMessageRequest) (*filter.Filter, error) {
 	if !filter.ByTag(req.ExpressionType) && len(req.Subscription) > 0 {
-		if err := served(p.opts.PropertyFilter, string(req.ExpressionType)); err != nil {
+		if err := served(p.opts.PropertyFilter, req.ExpressionType); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +75,7 @@ func (p *Pull) announced(s *client.Subscription) (*filter.Filter, error) {
 }
 
 // served refuses a type of expressions while enablePropertyFilter is off.
-func served(propertyFilter func() bool, expressionType string) error {
+func served[T string | []byte](propertyFilter func() bool, expressionType T) error {
 	if propertyFilter != nil && propertyFilter() {
 		return nil
 	}

@@ -1,11 +1,15 @@
 package processor_test
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -26,7 +30,8 @@ func bySQL(expression string) ext { return ext{"expressionType": "SQL92", "subsc
 
 func TestPullBySQL(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	var verdicts filter.Verdicts
+	l := newLab(t, func(o *processor.PullOptions) { o.Verdicts = &verdicts })
 	for i, a := range []string{"1", "10", "abc", "3.5"} {
 		l.putWith(a, strconv.Itoa(i))
 	}
@@ -46,6 +51,26 @@ func TestPullBySQL(t *testing.T) {
 			code, remark = remoting.PullRetryImmediately, "NO_MATCHED_MESSAGE"
 		}
 		wantPulled(t, l.pull(&conn{}, 0, bySQL(tt.expression)), code, remark, 5, 0, 5, tt.bodies...)
+	}
+	wantVerdicts(t, &verdicts, map[string]float64{"true": 10, "false": 6, "null": 7, "failed": 2})
+}
+
+func wantVerdicts(t *testing.T, verdicts *filter.Verdicts, want map[string]float64) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if err := verdicts.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, m := range families[0].GetMetric() {
+		got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("verdicts %v, want %v", got, want)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/broker/filter/sql"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -74,6 +76,7 @@ type pulled struct {
 	next, min, max int64
 	msgs           int32
 	bytes          int64
+	verdicts       filter.Counts
 }
 
 // read fills the answer to a pull. queue may be nil.
@@ -185,6 +188,9 @@ loop:
 			got.next++
 		}
 	}
+	if t.filter.ByProperties() && p.opts.Verdicts != nil {
+		p.opts.Verdicts.Add(&got.verdicts)
+	}
 	p.conclude(got, t.offset, removed)
 	if got.msgs == 0 {
 		b.free()
@@ -203,7 +209,9 @@ func (p *Pull) take(t *pullTarget, b *batch, unit *store.Unit, got *pulled, repl
 		}
 		return false
 	}
-	if !t.filter.MatchRecord(record.Bytes) {
+	verdict := t.filter.Judge(record.Bytes)
+	got.verdicts[verdict]++
+	if verdict != sql.True {
 		record.Release()
 		return true
 	}

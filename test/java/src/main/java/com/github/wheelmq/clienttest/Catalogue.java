@@ -33,10 +33,6 @@ final class Catalogue {
         SHARED.put("filter-everything", FilterScenarios::everything);
         SHARED.put("filter-same-hash", FilterScenarios::sameHash);
         SHARED.put("filter-beyond-ascii", FilterScenarios::beyondAscii);
-        SHARED.put("sql-stored", SqlScenarios::stored);
-        SHARED.put("sql-arriving", SqlScenarios::arriving);
-        SHARED.put("sql-tags-and-delay", SqlScenarios::tagsAndDelay);
-        SHARED.put("sql-broken", SqlScenarios::broken);
         SHARED.put("start-first", StartScenarios::first);
         SHARED.put("start-last", StartScenarios::last);
         SHARED.put("start-timestamp", StartScenarios::timestamp);
