@@ -58,6 +58,12 @@ final class Catalogue {
         SHARED.put("request-answered", RequestScenarios::answered);
         SHARED.put("request-called", RequestScenarios::called);
         SHARED.put("request-unanswered", RequestScenarios::unanswered);
+        SHARED.put("transaction-decided", TransactionScenarios::decided);
+        SHARED.put("transaction-asked-back", TransactionScenarios::askedBack);
+        SHARED.put("transaction-asked-of-another", TransactionScenarios::askedOfAnother);
+        SHARED.put("transaction-compressed", TransactionScenarios::compressed);
+        SHARED.put("lite-pull-subscribed", LitePullScenarios::subscribed);
+        SHARED.put("lite-pull-assigned", LitePullScenarios::assigned);
         SHARED.put("trace", TraceScenarios::sentAndConsumed);
 
 
