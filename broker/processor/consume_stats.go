@@ -45,8 +45,8 @@ func (c *ConsumeStats) Routes() []remoting.Route {
 }
 
 // ofGroup answers a group's progress: in the topics of a list, in one topic, or in all that it has
-// offsets in. But for those of a list, a topic that an online group does not subscribe to is left
-// out. A group without progress is an empty table, not an error.
+// offsets in. But for those of a list, a topic is left out when an online group subscribes to others
+// only. A group without progress is an empty table, not an error.
 func (c *ConsumeStats) ofGroup(ex *remoting.Exchange) error {
 	var req remoting.GetConsumeStatsRequest
 	if err := req.Decode(&ex.Req.Ext); err != nil {
@@ -88,9 +88,10 @@ func topicsOf(list string) (topics []string) {
 	return topics
 }
 
-// unsubscribed tells whether a group that is online does not subscribe to a topic.
+// unsubscribed tells whether a group that is online subscribes to other topics only. One that
+// subscribes to nothing reads queues that its members name themselves.
 func unsubscribed(online *client.ConsumerGroup, topicName string) bool {
-	return online != nil && online.Subscription([]byte(topicName)) == nil
+	return online != nil && online.Subscription([]byte(topicName)) == nil && len(online.Subscriptions()) > 0
 }
 
 func (c *ConsumeStats) queue(topicName string, queueID int32) remoting.MessageQueue {

@@ -39,6 +39,19 @@ func TestConsumeStats(t *testing.T) {
 	}
 }
 
+func TestConsumeStatsOfAssignedQueues(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.put("T", 0, "", "x")
+	l.offsets.Commit([]byte("g"), []byte("T"), 0, 1)
+	l.clients.Heartbeat(&conn{id: 99}, &client.Beat{ClientID: "me", Version: remoting.Version, Consumers: []client.Consumer{{
+		Group: "g", MessageModel: client.Clustering, Notify: true,
+	}}})
+	if got := string(l.admin(remoting.GetConsumeStats, ext{"consumerGroup": "g"}).Body); !strings.Contains(got, `"consumerOffset":1`) {
+		t.Errorf("the progress of a member that names its queues is missing in %s", got)
+	}
+}
+
 func TestConsumeStatsOfAList(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
