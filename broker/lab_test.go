@@ -49,6 +49,7 @@ type lab struct {
 	config *config.Config
 	log    logrus.FieldLogger
 	conns  atomic.Uint64
+	wire   clock.Clock // nil: the machine's
 }
 
 func newLab(t reporter) *lab {
@@ -81,8 +82,12 @@ func (l *lab) assemble(at int64) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	var wire clock.Clock = clock.Real{}
+	if l.wire != nil {
+		wire = l.wire
+	}
 	l.broker, err = broker.New(broker.Options{
-		Config: l.config, Memory: l.disk, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), Store: clock.NewVirtual(at), Wire: clock.Real{},
+		Config: l.config, Memory: l.disk, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), Store: clock.NewVirtual(at), Wire: wire,
 		Log: l.log, Metrics: prometheus.NewRegistry(), Health: health.NewRegistry(), Differences: differences,
 	})
 	if err != nil {
