@@ -67,6 +67,7 @@ type orderly struct {
 	id     string
 	conn   *wireConn // nil while it is cut off
 	frozen bool      // the process does nothing
+	late   bool      // divides the queues before it hears what became of its locks, once
 
 	lastBeat, lastRenew, lastRebalance int64
 	holds                              map[int32]*held
@@ -124,9 +125,10 @@ func (o *orderly) duties() {
 	if now-o.lastBeat >= beatEvery {
 		o.beat()
 	}
-	if now-o.lastRenew >= renewEvery {
+	if now-o.lastRenew >= renewEvery && !o.late {
 		o.renew()
 	}
+	o.late = false
 	if o.conn.notified.Swap(false) || now-o.lastRebalance >= rebalanceEvery {
 		o.rebalance()
 	}

@@ -19,7 +19,7 @@ func (b *Broker) routes() []remoting.Route {
 		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
 		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
 		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: c.RejectTransactionMessage, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
-		Broker: c.BrokerName, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
+		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
 	})
 	families := [][]remoting.Route{
 		send.Routes(),

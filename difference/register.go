@@ -35,6 +35,7 @@ const (
 	PropertiesWithoutNUL
 	HeldPullsAnswered
 	ReplyToLivingConnection
+	ReplyBeforeHeartbeat
 	TimerToTheMillisecond
 	TimerInstantsOnly
 	TimerOutMsIsTheBrokers
@@ -82,6 +83,7 @@ var register = [count]Difference{
 	PendingPinsTheLog:          {Name: "pending-pins-the-log", Real: "a log file that has expired is deleted with the delayed messages that wait in it", Ours: "it is kept until they are delivered, which health and wheelmq_store_pinned show", Fixed: true},
 	HeldPullsAnswered:          {Name: "held-pulls-answered", Real: "a broker that stops drops the pulls it holds: the Go client waits 30 s for each before it pulls again", Ours: "they are answered with code 14, and clients pull again 3 s later", Fixed: true},
 	ReplyToLivingConnection:    {Name: "reply-to-living-connection", Real: "a requester that connects anew before its old connection has ended gets no replies any more: the end of the old one makes the broker forget where it is", Ours: "replies go to the youngest connection that lives", Fixed: true},
+	ReplyBeforeHeartbeat:       {Name: "reply-before-heartbeat", Real: "a requester gets no reply before its first heartbeat, which the Go client sends up to 30 s after its start", Ours: "a reply goes to the connection that the request came by"},
 	QueryFitsAFrame:            {Name: "query-fits-a-frame", Real: "a query by key answers with up to 64 messages however large: more than 16 MiB end a Java client's connection", Ours: "the newest ones that fit into 16 MiB", Fixed: true},
 	DamageStaysSmall:           {Name: "damage-stays-small", Real: "recovery ends at the first damaged record and cuts off everything behind it; a record whose properties were not written is served without them", Ours: "below the checkpoint only what is damaged is lost, past it such a record is torn; queues that lack units are rebuilt, and a unit that points at no record is not served", Fixed: true},
 	CommittedOnce:              {Name: "committed-once", Real: "a commit that is repeated, by the producer or after a crash, is stored again", Ours: "it is recognised, and answered with success", Fixed: true},

@@ -62,6 +62,10 @@ type Registry struct {
 	producers map[string]map[uint64]*Member
 	channels  map[string]map[uint64]*producerChannel // of clients that produce, by client ID
 
+	requesterMu    sync.Mutex               // guards requesters and requesterConns
+	requesters     map[uint64]string        // client ID by connection
+	requesterConns map[string]remoting.Conn // by client ID
+
 	memory    *memory
 	conflicts atomic.Int64 // that operators were warned of
 
@@ -90,6 +94,8 @@ func New(opts Options) (*Registry, error) {
 		kick:      make(chan struct{}, 1),
 		stop:      make(chan struct{}),
 		memory:    newMemory(&opts),
+
+		requesters: make(map[uint64]string), requesterConns: make(map[string]remoting.Conn),
 	}
 	r.asking, r.endCalls = context.WithCancel(context.Background())
 	if err := r.register(); err != nil {
@@ -188,6 +194,7 @@ func (r *Registry) Unregister(conn remoting.Conn, clientID, producerGroup, consu
 
 // ConnClosed takes a connection out of all its groups and tells the rest at once.
 func (r *Registry) ConnClosed(conn remoting.Conn) {
+	r.requesterGone(conn)
 	r.leaveAll(func(m *Member) bool { return m.Conn.ID() == conn.ID() })
 }
 

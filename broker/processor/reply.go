@@ -11,6 +11,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -19,6 +20,8 @@ import (
 type requesters interface {
 	// ProducerConn is where a client that produces is reached; nil when it is not connected.
 	ProducerConn(clientID string) remoting.Conn
+	// RequesterConn is where a client has asked for replies; nil when it has not.
+	RequesterConn(clientID string) remoting.Conn
 	Ask(conn remoting.Conn, q *client.Question, done func(answer *remoting.Command, err error)) error
 }
 
@@ -114,6 +117,11 @@ func (st *replyState) ask(requester string, q *client.Question) {
 		return
 	}
 	conn := st.reply.Clients.ProducerConn(requester)
+	if conn == nil {
+		if conn = st.reply.Clients.RequesterConn(requester); conn != nil && !st.reply.Send.opts.Differences.Use(difference.ReplyBeforeHeartbeat) {
+			conn = nil
+		}
+	}
 	if conn == nil {
 		st.refuse("push reply message fail, channel of <" + requester + "> not found.")
 		return

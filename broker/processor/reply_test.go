@@ -3,6 +3,7 @@ package processor_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,8 @@ func (p *producing) Call(_ context.Context, code int32, ext *remoting.ExtWriter,
 // replyLab is a sendLab with request-reply, and one requester "me".
 type replyLab struct {
 	*sendLab
-	me *producing
+	me      *producing
+	clients *client.Registry
 }
 
 func newReplyLab(t *testing.T, sync, stored bool) *replyLab {
@@ -42,8 +44,11 @@ func newReplyLab(t *testing.T, sync, stored bool) *replyLab {
 	check(t, err)
 	t.Cleanup(func() { check(t, clients.Close()) })
 	clients.Heartbeat(l.me, &client.Beat{ClientID: "me", Producers: []string{"p", "q"}})
+	l.clients, l.opts.Requesters = clients, clients
+	send := processor.NewSend(l.opts)
+	l.routes = append(slices.DeleteFunc(l.routes, func(r remoting.Route) bool { return r.Code == remoting.SendMessageV2 }), send.Routes()[1])
 	l.routes = append(l.routes, (&processor.Reply{
-		Send: processor.NewSend(l.opts), Clients: clients, Stored: stored, Time: clock.Real{}, Log: quiet(),
+		Send: send, Clients: clients, Stored: stored, Time: clock.Real{}, Log: quiet(),
 	}).Routes()...)
 	return l
 }
@@ -84,6 +89,35 @@ func TestReply(t *testing.T) {
 			t.Errorf("msgId %s, offset %s", id, extOf(&got, "queueOffset"))
 		}
 	}
+}
+
+// TestReply_BeforeTheHeartbeat: the request told where its sender is.
+func TestReply_BeforeTheHeartbeat(t *testing.T) {
+	t.Parallel()
+	l := newReplyLab(t, false, true)
+	early := &producing{asked: make(chan *remoting.Command, 1), answer: l.me.answer, conn: conn{id: 8}}
+	ask := func(c remoting.Conn) {
+		var ex remoting.Exchange
+		ex.Begin(c)
+		ex.Req.Code, ex.Req.Body = remoting.SendMessageV2, []byte("x")
+		for key, value := range sendHeader("T", 0, properties("REPLY_TO_CLIENT", "early", "CORRELATION_ID", "c")) {
+			ex.Req.Ext.Set(key, value)
+		}
+		remoting.NewRouter(l.routes, remoting.RouterOptions{Log: quiet()}).Serve(&ex)
+		if ex.Reply.Code != remoting.Success {
+			t.Fatal(ex.Reply.Remark)
+		}
+	}
+	ask(early)
+	ask(&conn{id: 9}) // somebody passes the request on
+	got := l.reply(t, properties("REPLY_TO_CLIENT", "early"), "answer")
+	wantReply(t, &got, remoting.Success, "")
+	if push := <-early.asked; string(push.Body) != "answer" {
+		t.Errorf("pushed %q", push.Body)
+	}
+	l.clients.ConnClosed(early)
+	got = l.reply(t, properties("REPLY_TO_CLIENT", "early"), "answer")
+	wantReply(t, &got, remoting.SystemError, "push reply message fail, channel of <early> not found.")
 }
 
 func TestReply_IsNotStoredUnlessAsked(t *testing.T) {

@@ -57,6 +57,10 @@ type SendOptions struct {
 	Prepared func(topic []byte)
 	// RejectTransactions is rejectTransactionMessage.
 	RejectTransactions bool
+	// Requesters hears where replies are waited for; may be nil.
+	Requesters interface {
+		Requested(conn remoting.Conn, clientID []byte)
+	}
 	// AnyTime tells whether properties ask for an any-time delay.
 	AnyTime interface{ Asked(props []byte) bool }
 }
@@ -228,6 +232,9 @@ func (s *Send) putSingle(ex *remoting.Exchange, st *sendState, config *topic.Con
 		return false, err
 	}
 	st.count = 1
+	if st.found.replyTo != nil && s.opts.Requesters != nil {
+		s.opts.Requesters.Requested(ex.Conn, st.found.replyTo)
+	}
 	if s.opts.SyncFlush && !st.found.noWait {
 		return s.putWaiting(ex, st, func() (store.PutResult, bool, error) {
 			return s.opts.Appender.Put(&st.rec, appender.FromClient, st)

@@ -16,7 +16,8 @@ type foundProperties struct {
 	otherKind   bool   // is delayed or ordered: a priority does not count
 	priority    []byte // _SYS_MSG_PRIORITY_, as the client wrote it
 	hasGroup    bool
-	delayed     bool // by a level
+	delayed     bool   // by a level
+	replyTo     []byte // REPLY_TO_CLIENT of a request; nil in a reply
 }
 
 var (
@@ -73,6 +74,8 @@ func (st *sendState) takeProperty(entry []byte, nameLen int) {
 	case message.PropertyTimerDeliverMs, message.PropertyTimerDelaySec, message.PropertyTimerDelayMs,
 		message.PropertyShardingKey:
 		st.found.otherKind = true
+	case message.PropertyReplyToClient:
+		st.found.replyTo = value
 	case message.PropertyPriority:
 		st.found.priority = value
 		return

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,20 +19,20 @@ import (
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 )
 
-// childEnv makes this test binary a consumer instead: name server, group, topic
-// and instance name, separated by blanks.
+// childEnv makes this test binary a consumer instead: name server, group, topic,
+// instance name and whether it consumes in order, separated by blanks.
 const childEnv = "WHEELMQ_COMPAT_CONSUMER"
 
 // runChild consumes and prints "got body" per message until its input ends,
 // which also happens when the parent dies.
 func runChild(arguments string) error {
 	args := strings.Fields(arguments)
-	if len(args) != 4 {
+	if len(args) != 5 {
 		return fmt.Errorf("%s=%q", childEnv, arguments)
 	}
 	c, err := rocketmq.NewPushConsumer(
 		consumer.WithNameServer(primitive.NamesrvAddr{args[0]}), consumer.WithGroupName(args[1]),
-		consumer.WithInstance(args[3]), consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset))
+		consumer.WithInstance(args[3]), consumer.WithConsumerOrder(args[4] == "true"), consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset))
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,16 @@ type child struct {
 }
 
 // startChild starts a consumer of the lab's group in a process of its own.
-func (l *lab) startChild(t *testing.T) *child {
+func (l *lab) startChild(t *testing.T) *child { return l.startChildOf(t, false) }
+
+func (l *lab) startChildOf(t *testing.T, inOrder bool) *child {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{l.server.NameServerAddr, l.group, l.topic, instanceName()}, " "))
+	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{l.server.NameServerAddr, l.group, l.topic, instanceName(), strconv.FormatBool(inOrder)}, " "))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
