@@ -139,8 +139,11 @@ func (s *Service) leaveNote(parked, rec *message.Record, service, reason string)
 	if source, ok := message.PropertyGet(rec.Properties, message.PropertySource); ok {
 		note.Properties = message.PropertyAppend(nil, message.PropertySource, source)
 	}
-	if key, ok := message.PropertyGet(rec.Properties, message.PropertyUniqKey); ok {
-		note.Properties = message.PropertyAppend(note.Properties, message.PropertyUniqKey, key)
+	// A start recognises what was delivered, or parked, by the source and by what it waited for.
+	for _, name := range []string{message.PropertyUniqKey, message.PropertyTimerOutMs, message.PropertyDelay} {
+		if value, ok := message.PropertyGet(rec.Properties, name); ok {
+			note.Properties = message.PropertyAppend(note.Properties, name, value)
+		}
 	}
 	parked.SysFlag, parked.Properties = 0, s.properties(&note, service, reason)
 	parked.Body = []byte(noteBody)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
@@ -83,15 +84,17 @@ type lab struct {
 	off     bool // timerWheelEnable=false
 	door    func(timer.Appender) timer.Appender
 	stall   timer.Stall
+	metrics prometheus.Registerer
 	asleep  bool // not started
 	pin     bool // log files go when they are expired, which is at once
 	flushMs int64
 	file    int // size of the log's files, bytes
+	largest int // maxMessageSize, bytes
 }
 
 func newLabIn(t reporter) *lab {
 	return &lab{t: t, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), missing: map[string]bool{},
-		known: map[string]*topic.Config{}, inOrder: true, saveMs: 20, flushMs: 10, maxDays: 3660, file: 4 << 20}
+		known: map[string]*topic.Config{}, inOrder: true, saveMs: 20, flushMs: 10, maxDays: 3660, file: 4 << 20, largest: 64 << 10}
 }
 
 func newLab(t testing.TB) *lab {
@@ -118,7 +121,7 @@ func (l *lab) open() {
 	}
 	l.store, err = store.Open(store.Options{
 		FS: l.disk, Clock: l.time(), Wire: clock.Real{}, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync,
-		MaxMessageSize: 64 << 10, CommitLogFileSize: l.file, ConsumeQueueFileSize: 20 * 1000, MessageIndexDisabled: true,
+		MaxMessageSize: l.largest, CommitLogFileSize: l.file, ConsumeQueueFileSize: 20 * 1000, MessageIndexDisabled: true,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FlushIntervalMs: l.flushMs,
 		OnArrival: func(a store.Arrival) { l.service.Arrived(a) }, Pin: l.pinner,
 		Retention: store.Retention{ReservedMs: -1, WarnRatio: 1, MaxRatio: 1, ForceRatio: 1, IntervalMs: 1_000_000, Keep: !l.pin},
@@ -151,7 +154,7 @@ func (l *lab) open() {
 	l.service, err = timer.New(timer.Options{
 		Enabled: !l.off, PrecisionMs: 1000, Store: l.time(), Wire: clock.Real{}, Log: l.store, FS: l.disk, Appender: door,
 		Park: parked, Topics: l, SaveMs: l.saveMs, Logger: log, Health: l.health, Differences: differences, InOrder: l.inOrder,
-		Stall: l.stall,
+		Stall: l.stall, Metrics: l.metrics,
 	})
 	if err != nil {
 		l.t.Fatal(err)

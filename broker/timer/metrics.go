@@ -37,7 +37,7 @@ func (s *Service) register() error {
 		{"wheelmq_timer_near_bytes", "Bytes of the TimerLogs.", s.stat(func(v *wheel.Stats) int64 { return v.NearBytes })},
 		{"wheelmq_timer_far_bytes", "Bytes of the files of far timers.", s.stat(func(v *wheel.Stats) int64 { return v.FarBytes })},
 		{"wheelmq_timer_files", "Files of the timers.", s.stat(func(v *wheel.Stats) int64 { return int64(v.Files) })},
-		{"wheelmq_timer_damaged", "Entries that were found missing since the start.", s.locked(s.damage)},
+		{"wheelmq_timer_damaged", "Entries that were ever found missing: the files were damaged.", s.locked(func() int64 { return s.damagedThen + s.damage() })},
 	} {
 		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, m.value))
 	}
@@ -49,6 +49,7 @@ func (s *Service) register() error {
 		{"wheelmq_timer_cancelled_total", "Timer messages that were cancelled.", s.cancelled.Load},
 		{"wheelmq_timer_parked_total", "Timer messages that were parked.", s.parked.Load},
 		{"wheelmq_timer_unreadable_total", "Pending timer messages that could not be read.", s.unreadable.Load},
+		{"wheelmq_timer_unread_total", "Records that a look at what pends could not read.", s.unreadByLooks.Load},
 	} {
 		value := m.value
 		collectors = append(collectors, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help},

@@ -69,6 +69,34 @@ func TestService_ParksWhatItsTargetRefusesForGood(t *testing.T) {
 	}
 }
 
+// TestService_ParksOnceWhatIsTooLarge leaves one note about it, over a kill too.
+func TestService_ParksOnceWhatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	l := newLabIn(t)
+	l.saveMs = 1_000_000
+	l.open()
+	l.send("T", strings.Repeat("x", 8000), delay(1000), key("K"))
+	l.settle()
+	l.close()
+	l.largest = 4000
+	l.open()
+	l.clock.Set(startMs + 1000)
+	if l.settle(); l.count("T") != 0 || l.parked() != 1 {
+		t.Fatalf("T has %d messages, %d are parked", l.count("T"), l.parked())
+	}
+	if err := l.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	disk := l.disk.Crash()
+	l.close()
+	l.disk = disk
+	l.open()
+	defer l.close()
+	if l.settle(); l.parked() != 1 {
+		t.Errorf("%d are parked after a kill", l.parked())
+	}
+}
+
 // TestService_PoisonStopsNobody puts records into the timer queue that nobody can deliver.
 func TestService_PoisonStopsNobody(t *testing.T) {
 	t.Parallel()
