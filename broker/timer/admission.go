@@ -51,6 +51,7 @@ type Admission struct {
 	opts       AdmissionOptions
 	refusal    *remoting.Error // of what is too far ahead
 	congestion congestion
+	unmatched  unmatched
 }
 
 // NewAdmission returns an Admission.
@@ -107,6 +108,7 @@ func (a *Admission) Admit(rec *message.Record) error {
 	if due.Ms-now > a.opts.MaxDelayMs {
 		return a.refusal
 	}
+	a.match(&asked, rec, &due, now)
 	out := message.TimerOut(due.Ms, a.opts.PrecisionMs)
 	if !asked.cancels {
 		if err := a.congestion.admit(out, now); err != nil {
@@ -130,7 +132,7 @@ func (a *Admission) note(asked *request) {
 }
 
 // lookUp has a cancel name the instant of its message in virtual time. Where that was not sent yet,
-// the instant stays as far ahead as the client says.
+// the instant stays as far ahead as the client says, and match brings the two together.
 func (a *Admission) lookUp(asked *request, rec *message.Record) {
 	if !asked.cancels || !a.opts.Virtual || a.opts.OutOf == nil {
 		return

@@ -270,3 +270,40 @@ func TestAdmission_VirtualClock_CancelByProperty(t *testing.T) {
 		}
 	}
 }
+
+// TestAdmission_VirtualClock_CancelBeforeItsMessage: both name an instant of the client's clock, and
+// virtual time goes on in between.
+func TestAdmission_VirtualClock_CancelBeforeItsMessage(t *testing.T) {
+	t.Parallel()
+	const client = nowMs - 5*day
+	at := client + 3_600_000 - client%1000
+	for name, tt := range map[string]struct {
+		props []byte
+		born  int64
+		key   string
+		same  bool // second as its cancel
+	}{
+		"the same second": {properties("TIMER_DELIVER_MS", at+300), client + 20, "K", true},
+		"a delay":         {properties("TIMER_DELAY_MS", 3_600_000), at - 3_600_000 + 300, "K", true},
+		"another second":  {properties("TIMER_DELIVER_MS", at+3000), client + 20, "K", false},
+		"another key":     {properties("TIMER_DELIVER_MS", at+300), client + 20, "L", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := admission(t, func(o *AdmissionOptions) {
+				o.Virtual, o.OutOf = true, func(string, []byte) (int64, bool) { return 0, false }
+			})
+			cancel := outcome(t, a, &message.Record{
+				Topic: "T", Properties: properties("TIMER_DELIVER_MS", at+1, "TIMER_DEL_UNIQKEY", "T+"+tt.key), BornTimestamp: client,
+			})
+			a.opts.Store.(*clock.Virtual).Set(nowMs + 600_000)
+			got := outcome(t, a, &message.Record{Topic: "T", Properties: tt.props, BornTimestamp: tt.born})
+			if (got == cancel) != tt.same || got == "" {
+				t.Errorf("it waits until %s, its cancel until %s", got, cancel)
+			}
+			if again := outcome(t, a, &message.Record{Topic: "T", Properties: tt.props, BornTimestamp: tt.born}); again == cancel {
+				t.Error("a second message is cancelled as well")
+			}
+		})
+	}
+}

@@ -203,6 +203,39 @@ func TestLightQueues_AreRefused(t *testing.T) {
 	}
 }
 
+// TestTimer_StartDeliverTime is the cloud's property behind its key.
+func TestTimer_StartDeliverTime(t *testing.T) {
+	t.Parallel()
+	if peer.TargetKind() == peer.Real {
+		t.Skip("RocketMQ 5.5.0 has no such key")
+	}
+	target := peer.StartTarget(t, map[string]string{"startDeliverTimeEnable": "true"})
+	on, off := wire.Dial(t, target.BrokerAddr), dialBroker(t)
+	topic := suite.Name(t, "topic")
+	on.MustCreateTopic(t, topic, 1)
+	off.MustCreateTopic(t, topic, 1)
+	at := strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10)
+	mustWait(t, "an instant", timerOf(t, on, topic, "later", "__STARTDELIVERTIME", at))
+	mustWait(t, "an instant and a delay", timerOf(t, on, topic, "later", "__STARTDELIVERTIME", "1", "TIMER_DELAY_SEC", "10"))
+	if answer := timerOf(t, on, topic, "never", "__STARTDELIVERTIME", "soon"); answer.Code != wire.MessageIllegal {
+		t.Errorf("no number: got %v, want code 13", answer)
+	}
+	for name, answer := range map[string]*wire.Frame{
+		"a past instant": timerOf(t, on, topic, "at once", "__STARTDELIVERTIME", "1"),
+		"the key is off": timerOf(t, off, topic, "at once", "__STARTDELIVERTIME", at),
+	} {
+		if answer.Code != wire.Success || answer.Ext["recallHandle"] != "" {
+			t.Errorf("%s: got %v, want code 0 and no recall handle", name, answer)
+		}
+	}
+	soon := time.Now().Add(1500 * time.Millisecond).UnixMilli()
+	mustWait(t, "soon", timerOf(t, on, topic, "soon", "__STARTDELIVERTIME", strconv.FormatInt(soon, 10)))
+	suite.Eventually(t, 30*time.Second, "the delivery", func() bool { return on.MaxOffset(t, topic, 0) == 2 })
+	if n := off.MaxOffset(t, topic, 0); n != 1 {
+		t.Errorf("%d messages where the key is off, want 1", n)
+	}
+}
+
 // TestTimer_CongestedSecond refuses more than twice timerCongestNumEachSlot messages of one second.
 func TestTimer_CongestedSecond(t *testing.T) {
 	t.Parallel()
