@@ -63,6 +63,12 @@ func TestTopicAdmin(t *testing.T) {
 	}
 	wantReply(t, create("Attributed", "+message.type=DELAY"), remoting.Success, "")
 	wantReply(t, create("T2", "+nonsense=1"), remoting.SystemError, "unsupported key: nonsense")
+	for attribute, value := range map[string]string{
+		"cleanup.policy": "COMPACTION", "queue.type": "BatchCQ", "message.type": "LITE",
+	} {
+		wantReply(t, create("T3", "+"+attribute+"="+value), remoting.SystemError,
+			"value "+value+" of attribute "+attribute+" is not supported")
+	}
 
 	got := request(t, routes, &conn{}, remoting.GetTopicConfig, ext{"topic": "T"}, "")
 	if body := string(got.Body); !strings.Contains(body, `"readQueueNums":8`) || !strings.Contains(body, `"writeQueueNums":4`) {

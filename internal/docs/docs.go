@@ -73,8 +73,27 @@ func Compat(tables []Table) string {
 			fmt.Fprintf(&s, "| %d | %s | %s | %s | %s |\n", r.Code, r.Name, status(r), r.Since, r.Test)
 		}
 	}
+	s.WriteString(unsupported)
 	return s.String()
 }
+
+// unsupported are the features that have no request code of their own.
+const unsupported = `
+## What is not supported
+
+A request that needs one of these is refused with a remark that names it; nothing of it is stored.
+
+| feature | asked for by | answer |
+|---|---|---|
+| light queues (LMQ) | the message property INNER_MULTI_DISPATCH with %LMQ% names | 1, "light queues (INNER_MULTI_DISPATCH) are not supported" |
+| compaction topics | the topic attribute cleanup.policy=COMPACTION | 1, "value COMPACTION of attribute cleanup.policy is not supported" |
+| batch and RocksDB queues | the topic attribute queue.type=BatchCQ or RocksDBCQ | 1, "value … of attribute queue.type is not supported" |
+| lite topics | the topic attribute message.type=LITE | 1, "value LITE of attribute message.type is not supported" |
+| static topics (logical queues) | 513 | see the table above |
+| pop consumption | 400 to 402, 200050 to 200151 | see the table above |
+| access control | 3001 to 3010 | see the table above |
+| replicas, controllers, slave acting as master | 43, 45, 907 | see the table above |
+`
 
 func status(r *remoting.Route) string {
 	switch r.Status {
