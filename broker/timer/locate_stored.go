@@ -36,7 +36,11 @@ func (f *search) read() {
 			f.err = faultOf(p)
 		}
 	}()
-	for f.browser != nil {
+	for n := 0; f.browser != nil; n++ {
+		if n&1023 == 0 && f.s.ctx.Err() != nil {
+			f.err = fmt.Errorf("%w: the server stops", ErrBusy)
+			return
+		}
 		_, item, ok := f.browser.Next()
 		if !ok {
 			f.err = f.browser.Err()
