@@ -171,7 +171,7 @@ func (b *Broker) assemble() (err error) {
 	}
 	if b.offsets, err = offset.New(offset.Options{
 		Wire: o.Wire, Store: o.Store, Log: o.Log, Config: tables, FlushMs: c.FlushConsumerOffsetInterval,
-		End: b.queueEnd, Rewound: o.Rewound, Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,
+		End: b.queueEnd, Online: b.subscribed, Rewound: o.Rewound, Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,
 	}); err != nil {
 		return err
 	}
@@ -259,6 +259,12 @@ func (b *Broker) queueEnd(topic string, queueID int32) int64 {
 		return q.Max()
 	}
 	return 0
+}
+
+// subscribed tells whether a group is online with a topic.
+func (b *Broker) subscribed(group, topicName string) bool {
+	online := b.clients.Group([]byte(group))
+	return online != nil && online.Subscription([]byte(topicName)) != nil
 }
 
 func (b *Broker) parked() int64 {

@@ -53,6 +53,7 @@ const (
 	SQLBounded
 	ForbiddenByTopic
 	StatsWithoutOffsets
+	RecreatedTopicAnew
 	count
 )
 
@@ -107,4 +108,5 @@ var register = [count]Difference{
 	SQLBounded:                 {Name: "sql-bounded", Real: "an SQL92 expression may be of any length: one that is too long for the stack of the broker's threads fails for every message, which nobody is told", Ours: "one of more than 64 KiB, or nested more than 1,000 deep, is refused with code 23", Fixed: true},
 	ForbiddenByTopic:           {Name: "forbidden-by-topic", Real: "letting a group read a topic again (353) lifts what it is forbidden in every other topic, until a restart brings it back", Ours: "that topic only, for good", Fixed: true},
 	StatsWithoutOffsets:        {Name: "stats-without-offsets", Real: "QUERY_CONSUME_TIME_SPAN says that a group without an offset is behind since 1970, and GET_BROKER_CONSUME_STATS knows no pull offsets and a negative total of what is in flight", Ours: "the delay is counted from the oldest message, and the pull offsets are those of GET_CONSUME_STATS", Fixed: true},
+	RecreatedTopicAnew:         {Name: "recreated-topic-from-its-beginning", Real: "clients that are online while a topic is deleted and created again pull and commit where they were in the old one: past the end of the new one, its first messages are passed over", Ours: "they are sent to its beginning, and their old offsets are ignored"},
 }

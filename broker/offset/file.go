@@ -49,8 +49,13 @@ func New(opts Options) (*Table, error) {
 		commits := prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "wheelmq_offset_commits_total", Help: "Consumer offsets committed.",
 		}, func() float64 { return float64(t.commits.Load()) })
-		if err := opts.Metrics.Register(commits); err != nil {
-			return nil, fmt.Errorf("offset: register metrics: %w", err)
+		resets := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "wheelmq_offset_resets_pending", Help: "Queues whose offset was reset and whose clients have not gone on from there.",
+		}, func() float64 { return float64(t.resets.Load()) })
+		for _, c := range []prometheus.Collector{commits, resets} {
+			if err := opts.Metrics.Register(c); err != nil {
+				return nil, fmt.Errorf("offset: register metrics: %w", err)
+			}
 		}
 	}
 	return t, nil
@@ -138,7 +143,7 @@ func (t *Table) snapshot() *file {
 			if p.committed != None {
 				offsets[queueID] = p.committed
 			}
-			if p.reset != notReset {
+			if p.reset != notReset && p.committed != None {
 				f.Resets[key] = append(f.Resets[key], queueID)
 			}
 		}

@@ -49,8 +49,8 @@ func (t *Table) untilFollowed() bool {
 func (t *Table) Resetting() bool { return t.resets.Load() > 0 }
 
 // ResetPending tells whether the next pull is to be sent elsewhere.
-func (t *Table) ResetPending(group, topic []byte, queueID int32) bool {
-	r := t.find(group, topic)
+func (t *Table) ResetPending(group, topic string, queueID int32) bool {
+	r := find(t, group, topic)
 	if r == nil {
 		return false
 	}
@@ -60,13 +60,13 @@ func (t *Table) ResetPending(group, topic []byte, queueID int32) bool {
 	return p != nil && p.reset == resetPending
 }
 
-// TakeReset is asked by every pull, before it reads: it returns where the pull must be sent to when
-// the group's offset was reset since its last one.
-func (t *Table) TakeReset(group, topic []byte, queueID int32) (offset int64, ok bool) {
+// TakeReset is asked by every pull, before it reads at an offset: it returns where the pull must be
+// sent to when the group's offset was reset since its last one.
+func (t *Table) TakeReset(group, topic string, queueID int32, at int64) (offset int64, ok bool) {
 	if !t.Resetting() {
 		return 0, false
 	}
-	r := t.find(group, topic)
+	r := find(t, group, topic)
 	if r == nil {
 		return 0, false
 	}
@@ -76,15 +76,38 @@ func (t *Table) TakeReset(group, topic []byte, queueID int32) (offset int64, ok 
 	if p == nil || p.reset == notReset {
 		return 0, false
 	}
+	if p.committed == None && at == 0 {
+		t.forgetReset(p) // at the beginning already
+		return 0, false
+	}
 	if p.reset == resetPending && t.untilFollowed() {
 		p.reset = resetSent
-		return p.committed, true
+		return max(p.committed, 0), true
 	}
 	pending := p.reset == resetPending
 	p.reset = notReset
 	t.resets.Add(-1)
 	t.changed()
-	return p.committed, pending
+	return max(p.committed, 0), pending
+}
+
+// beginAnew sends the members of a group to the beginning of a topic that was deleted and is created
+// again. Nothing is committed there.
+func (t *Table) beginAnew(old *row) {
+	if t.opts.Differences != nil && !t.opts.Differences.On(difference.RecreatedTopicAnew) {
+		return
+	}
+	r := t.row([]byte(old.group), []byte(old.topic))
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for queueID, was := range old.queues {
+		if p := r.queue(queueID); was.pulled > 0 && p.reset == notReset {
+			p.reset = resetPending
+			t.resets.Add(1)
+		}
+	}
 }
 
 // Clone gives a group the offsets of another in a topic, in place of its own (request code 314). A
@@ -132,7 +155,7 @@ func (p *progress) taken(offset int64) Taken {
 	switch {
 	case p.reset == notReset:
 		return Stored
-	case p.reset == resetSent && offset == p.committed:
+	case p.reset == resetSent && offset == max(p.committed, 0):
 		p.reset = resetArrived
 		return Arrived
 	}

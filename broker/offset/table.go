@@ -40,6 +40,9 @@ type Options struct {
 	// End is where a queue ends, 0 for one that does not exist. Offsets are held to it when
 	// they are loaded; nil: they are not.
 	End func(topic string, queueID int32) int64
+	// Online tells whether a group has members that subscribe to a topic: they remember how far they
+	// were when it is deleted. nil: nobody is.
+	Online func(group, topic string) bool
 	// Rewound, when not nil, is what clients remember of a state that a test took back: commits of
 	// that state, and past the end of a queue, are left out.
 	Rewound     *rewind.Memory
@@ -153,9 +156,19 @@ func (t *Table) Topics(group string) []string {
 	return t.collect(func(r *row) (string, bool) { return r.topic, r.group == group })
 }
 
-// DeleteTopic forgets every group's offsets in a topic.
+// DeleteTopic forgets every group's offsets in a topic. Clients that are online go on where they were
+// when it is created again, which would be past its end: they are sent to its beginning.
 func (t *Table) DeleteTopic(topic string) {
-	t.delete(func(r *row) bool { return r.topic == topic })
+	var pulled []*row
+	t.delete(func(r *row) bool {
+		if r.topic == topic && t.opts.Online != nil && t.opts.Online(r.group, topic) {
+			pulled = append(pulled, r)
+		}
+		return r.topic == topic
+	})
+	for _, old := range pulled {
+		t.beginAnew(old)
+	}
 }
 
 // DeleteGroup forgets a group's offsets in all topics.
@@ -183,7 +196,10 @@ func newRow(topic, group string) *row {
 	return &row{topic: topic, group: group, queues: make(map[int32]*progress)}
 }
 
-func (t *Table) find(group, topic []byte) *row {
+func (t *Table) find(group, topic []byte) *row { return find(t, group, topic) }
+
+// find returns the progress of a group in a topic, or nil. It does not allocate.
+func find[S []byte | string](t *Table, group, topic S) *row {
 	var stack [288]byte // names of the largest legal lengths fit
 	key := append(stack[:0], topic...)
 	key = append(key, separator)

@@ -60,8 +60,8 @@ type (
 		Query(group, topic []byte, queueID int32) int64
 		// TakeReset and ResetPending have something to tell only while Resetting does.
 		Resetting() bool
-		TakeReset(group, topic []byte, queueID int32) (offset int64, ok bool)
-		ResetPending(group, topic []byte, queueID int32) bool
+		TakeReset(group, topic string, queueID int32, at int64) (offset int64, ok bool)
+		ResetPending(group, topic string, queueID int32) bool
 	}
 )
 

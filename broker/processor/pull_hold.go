@@ -45,7 +45,7 @@ func (p *Pull) park(ex *remoting.Exchange, target pullTarget, suspendMs int64) {
 // resetPending tells whether the pull is to be sent elsewhere.
 func (p *Pull) resetPending(t *pullTarget) bool {
 	return p.opts.Offsets.Resetting() &&
-		p.opts.Offsets.ResetPending([]byte(t.group.GroupName), []byte(t.topic.TopicName), t.queueID)
+		p.opts.Offsets.ResetPending(t.group.GroupName, t.topic.TopicName, t.queueID)
 }
 
 // Resume implements longpoll.Resumer: it reads again and answers whatever there is.

@@ -115,7 +115,7 @@ func (p *Pull) moveToReset(t *pullTarget, got *pulled) {
 	if !p.opts.Offsets.Resetting() {
 		return
 	}
-	if at, ok := p.opts.Offsets.TakeReset([]byte(t.group.GroupName), []byte(t.topic.TopicName), t.queueID); ok {
+	if at, ok := p.opts.Offsets.TakeReset(t.group.GroupName, t.topic.TopicName, t.queueID, t.offset); ok {
 		got.code, got.status, got.next = remoting.PullOffsetMoved, "OFFSET_RESET", at
 	}
 }
