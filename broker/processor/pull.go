@@ -103,8 +103,9 @@ type PullOptions struct {
 // Pull serves PULL_MESSAGE (11) and LITE_PULL_MESSAGE (361), which DefaultLitePullConsumer sends.
 //
 // It runs on the event loop: what it reads is in memory. A pull of records further behind
-// the end of the log than Limits.HotBytes goes to the long-poll service's goroutines. The
-// request field maxMsgBytes is carried but not used, as in the real server.
+// the end of the log than Limits.HotBytes goes to the long-poll service's goroutines, and so does
+// one whose filter is slow. The request field maxMsgBytes is carried but not used, as in the real
+// server.
 type Pull struct {
 	opts  PullOptions
 	exprs filter.Cache
@@ -163,7 +164,7 @@ func (p *Pull) pull(ex *remoting.Exchange) error {
 		p.opts.InFlight.Asked(target.place(), target.connID, target.offset)
 	}
 	queue := p.opts.Store.Queue(req.Topic, req.QueueID)
-	if p.cold(queue, target.offset) && !p.opts.Polls.Full() {
+	if p.apart(queue, &target) && !p.opts.Polls.Full() {
 		p.opts.Polls.Resume(p.hold(ex, target, 0))
 		return nil
 	}

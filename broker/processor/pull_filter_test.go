@@ -136,6 +136,30 @@ func TestHeldPullBySQL_IsWokenByProperties(t *testing.T) {
 	wantPulled(t, l.answered(c), remoting.Success, "FOUND", 5, 0, 5, "4")
 }
 
+// TestPullBySlowSQL_IsReadElsewhere looks at an expression of hundreds of parts, which the event loop
+// does not evaluate: a message, wanted or not, wakes the held pull, which tells where to go on.
+func TestPullBySlowSQL_IsReadElsewhere(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.putWith("1", "0")
+	l.putWith("7", "1")
+	c := &conn{id: 1}
+	change := held(20, "a = 7"+strings.Repeat(" OR a = 8", 100))
+	change["expressionType"] = "SQL92"
+	if reply := l.pull(c, 0, change); reply != nil {
+		t.Fatalf("answered by the event loop: %+v", reply)
+	}
+	wantPulled(t, l.answered(c), remoting.Success, "FOUND", 2, 0, 2, "1")
+	if reply := l.pull(c, 2, change); reply != nil {
+		t.Fatalf("not held at the end: %+v", reply)
+	}
+	if n := l.polls.Waiting(); n != 1 {
+		t.Fatalf("%d are held, want 1", n)
+	}
+	l.putWith("1", "2")
+	wantPulled(t, l.answered(c), remoting.PullRetryImmediately, "NO_MATCHED_MESSAGE", 3, 0, 3)
+}
+
 // BenchmarkPullBySQL pulls through 800 records that the filter does not want.
 func BenchmarkPullBySQL(b *testing.B) {
 	l := newLab(b)

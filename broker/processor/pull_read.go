@@ -256,6 +256,14 @@ func (p *Pull) hotFrom() int64 {
 	return p.opts.Store.MaxCommitLogOffset() - p.opts.Limits.HotBytes
 }
 
+// apart tells whether a pull finds something that takes too long to be read on the event loop.
+func (p *Pull) apart(queue *store.ConsumeQueue, t *pullTarget) bool {
+	if t.filter.Slow() {
+		return queue != nil && t.offset >= queue.Min() && t.offset < queue.Max()
+	}
+	return p.cold(queue, t.offset)
+}
+
 // cold tells whether a pull's first record may have to be read from disk.
 func (p *Pull) cold(queue *store.ConsumeQueue, offset int64) bool {
 	hotFrom := p.hotFrom()

@@ -58,6 +58,18 @@ func (n *node) raise() *node {
 	return n
 }
 
+// count is how many nodes there are from n on.
+func (n *node) count() int {
+	if n == nil {
+		return 0
+	}
+	total := 1 + n.left.count() + n.right.count()
+	for _, part := range n.parts {
+		total += part.count()
+	}
+	return total
+}
+
 // manyTexts is where a map beats a scan.
 const manyTexts = 8
 
