@@ -51,6 +51,7 @@ test-peer: deps ## the same suites against the real RocketMQ 5.5.0, and both ser
 crash: build ## 200 random kills and 20,000 simulated power cuts
 	cd test && WHEELMQ_CRASH_KILLS=200 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./crash
 	WHEELMQ_CRASH_CLONES=20000 go test -count=1 -timeout 120m -v -run TestPowerCut ./store
+	go test -count=1 -timeout 60m -v -run TestTransaction_Many ./broker -transactions 100000
 
 bench: deps build ## ours and a warmed-up real RocketMQ 5.5.0 in one run
 	go test -run xxx -bench . -benchmem ./remoting ./store ./broker/... ./server
