@@ -25,6 +25,7 @@ import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
 
 /**
@@ -89,7 +90,7 @@ final class Lab implements AutoCloseable {
     int routedQueues(String topic) {
         try {
             return admin.examineTopicRouteInfo(topic).getQueueDatas().stream().mapToInt(data -> data.getWriteQueueNums()).sum();
-        } catch (MQClientException e) {
+        } catch (MQClientException | RemotingException notYet) {
             return 0;
         } catch (Exception e) {
             throw new IllegalStateException("route of " + topic, e);

@@ -19,7 +19,7 @@ import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
  */
 public final class Main {
     /** How many scenarios play at once; most of them wait most of the time. */
-    private static final int AT_ONCE = 16;
+    private static final int AT_ONCE = 10;
 
     private Main() {}
 

@@ -80,7 +80,7 @@ final class RequestScenarios {
         String topic = lab.topic("T", 1);
         DefaultMQProducer producer = lab.producer();
         Check.fails(RequestTimeoutException.class, "a request that nobody consumes",
-            () -> producer.request(Lab.message(topic, "T", "anybody?"), 2_000));
+            () -> producer.request(Lab.message(topic, "T", "anybody?"), 5_000));
         lab.awaitStored(topic, 1);
     }
 
