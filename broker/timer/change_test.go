@@ -151,7 +151,7 @@ func TestService_Change_TooLate(t *testing.T) {
 // made, of the last; of a cancelled one none.
 func TestService_Change_Crash(t *testing.T) {
 	t.Parallel()
-	histories := crashes
+	histories := crashes(t)
 	if raced {
 		histories = 4
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -73,7 +75,7 @@ func (d trapped) Put(rec *message.Record, origin appender.Origin, done store.Com
 // is cancelled never.
 func TestService_Crash(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(crashes) {
+	for seed := range uint64(crashes(t)) {
 		for _, power := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d, power cut %v", seed, power), func(t *testing.T) {
 				t.Parallel()
@@ -83,8 +85,18 @@ func TestService_Crash(t *testing.T) {
 	}
 }
 
-// crashes is how many histories are crashed, each in two ways.
-const crashes = 20
+// crashes is how many histories are crashed, each in two ways: WHEELMQ_CRASH_HISTORIES, or 20.
+func crashes(t *testing.T) int {
+	text := os.Getenv("WHEELMQ_CRASH_HISTORIES")
+	if text == "" {
+		return 20
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("WHEELMQ_CRASH_HISTORIES=%q: want a number of histories", text)
+	}
+	return n
+}
 
 func crash(t *testing.T, seed uint64, power bool) {
 	rng := rand.New(rand.NewPCG(seed, 7))
