@@ -1,7 +1,6 @@
 package timer
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -38,6 +37,9 @@ func openFar(opts Options, saved []byte, logEnd int64) (farPart, error) {
 		err = r.scan()
 	}
 	if err == nil {
+		err = r.clearTails()
+	}
+	if err == nil {
 		err = r.removeRest(saved != nil)
 	}
 	if err != nil {
@@ -53,6 +55,7 @@ type recovery struct {
 	logEnd int64
 	files  map[string]*files // by name of their extent; what is left at the end goes
 	tmp    []string          // names of files that were never finished
+	tails  []*segment        // to be cleared behind their ends
 }
 
 // files are those of an extent.
@@ -190,39 +193,11 @@ func (r *recovery) take(s *segment, f *files) error {
 	}
 	r.far.segments[s.bucket] = append(r.far.segments[s.bucket], s)
 	s.x.reserved = s.length &^ (pageSize - 1)
-	if s.closed || s.length%s.x.chunk == 0 {
-		return nil
-	}
-	return s.clear()
-}
-
-// pageSize is the unit of disk space, bytes.
-const pageSize = 4096
-
-// clear makes the bytes behind the end zeros: what an append does not write over must never be
-// taken for records.
-func (s *segment) clear() error {
-	end := s.x.chunks(s.length) * s.x.chunk
-	for pos := s.length; pos < end; {
-		if err := s.x.use(pos); err != nil {
-			return err
-		}
-		from, to := s.x.maps[pos/s.x.chunk].Written(int(pos - s.x.at))
-		for at := from; at < to; at += pageSize - at%pageSize {
-			page := s.x.b[at:min(at+pageSize-at%pageSize, to)]
-			if !bytes.Equal(page, zeroPage[:len(page)]) {
-				clear(page)
-				s.dirty = s.x.at + int64(at+len(page))
-			}
-		}
-		if pos = s.x.at + int64(to); from == to {
-			return nil
-		}
+	if !s.closed && s.length%s.x.chunk > 0 {
+		r.tails = append(r.tails, s)
 	}
 	return nil
 }
-
-var zeroPage [pageSize]byte
 
 // cut ends a segment before the first record that the log does not have any more. Arrivals are in
 // the order of the log.

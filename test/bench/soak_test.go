@@ -157,8 +157,7 @@ func (s *soak) chunk(size int64) {
 	s.save()
 	flushed()
 	s.row(float64(size)/sent.Seconds(), float64(size)/taken.Seconds())
-	s.clock.advance(soakTurn)
-	expire(s.t, s.target)
+	s.clock.until(now + soakTurn.Milliseconds())
 }
 
 func (s *soak) row(sends, taken float64) {
