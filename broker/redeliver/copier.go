@@ -1,6 +1,7 @@
 package redeliver
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 
@@ -77,26 +78,38 @@ func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
 // RealProperties appends to dst the properties of a pending record without this server's own, and
 // returns where it goes, and the text of what it supersedes, nil: nothing.
 func RealProperties(dst, props []byte) (real, realTopic, queueID, superseded []byte) {
-	for len(props) > 0 {
-		at, end := message.PropertyBounds(props)
-		name, rest := props[:at], message.PropertyRest(props, end)
-		switch {
-		case at == 0 || string(name) == message.PropertyDueMs || string(name) == message.PropertySource:
-			props = rest
-			continue
-		case string(name) == message.PropertySupersedes:
-			superseded, props = props[at+1:end], rest
-			continue
-		case string(name) == message.PropertyRealTopic:
-			realTopic = props[at+1 : end]
-		case string(name) == message.PropertyRealQueueID:
-			queueID = props[at+1 : end]
+	kept := 0 // what is copied next begins here
+	for at := 0; at < len(props); {
+		next := len(props)
+		if end := bytes.IndexByte(props[at:], propertyEnd); end >= 0 {
+			next = at + end + 1
 		}
-		dst = append(dst, props[:len(props)-len(rest)]...)
-		props = rest
+		// Most names are none of these, as their first byte tells.
+		if first := props[at]; first == '_' || first == 'R' {
+			name, end := message.PropertyBounds(props[at:next])
+			value, own := props[at+min(name+1, end):at+end], false
+			switch string(props[at : at+name]) {
+			case message.PropertyDueMs, message.PropertySource:
+				own = true
+			case message.PropertySupersedes:
+				own, superseded = true, value
+			case message.PropertyRealTopic:
+				realTopic = value
+			case message.PropertyRealQueueID:
+				queueID = value
+			}
+			if own {
+				dst = append(dst, props[kept:at]...)
+				kept = next
+			}
+		}
+		at = next
 	}
-	return dst, realTopic, queueID, superseded
+	return append(dst, props[kept:]...), realTopic, queueID, superseded
 }
+
+// propertyEnd closes a property.
+const propertyEnd = 0x02
 
 // Real is a pending record as it will be in its topic, with memory of its own; CommitLogOffset and
 // StoreTimestamp are of where it waits.
