@@ -44,6 +44,21 @@ func (s *Store) Record(offset int64, size int32) (Slice, error) {
 	return Slice{Bytes: rest[:size:size], release: f.release}, nil
 }
 
+// Fetch asks for the log's bytes [from, to) to be read from the disk and does not wait until they
+// are. What is not there is none to be read.
+func (s *Store) Fetch(from, to int64) {
+	for to = min(to, s.readable()); from < to; {
+		f := s.log.file(from)
+		if f == nil || f.hold() != nil {
+			return
+		}
+		end := min(to, f.start+s.log.fileSize)
+		f.region.Fetch(int(from-f.start), int(end-f.start))
+		f.drop()
+		from = end
+	}
+}
+
 // readable is the end of what may be shown: under SYNC_FLUSH only what is durable.
 func (s *Store) readable() int64 {
 	if s.opts.SyncFlush {

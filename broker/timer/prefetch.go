@@ -12,6 +12,10 @@ const (
 	fetchers = 4
 	// maxPrefetches is how many seconds wait to be read ahead; more are read when they are due.
 	maxPrefetches = 8
+	// closeBytes is how much between two records is read rather than to read them apart, and
+	// fetchBytes about how much is read in one go, bytes.
+	closeBytes = 8 << 10
+	fetchBytes = 1 << 20
 )
 
 // place is where a record lies in the log.
@@ -52,7 +56,7 @@ func (s *Service) runPrefetch() {
 			part := (len(list) + fetchers - 1) / fetchers
 			for n := range fetchers {
 				go func() {
-					s.touch(list[min(n*part, len(list)):min((n+1)*part, len(list))])
+					s.fetch(list[min(n*part, len(list)):min((n+1)*part, len(list))])
 					done <- struct{}{}
 				}()
 			}
@@ -63,31 +67,20 @@ func (s *Service) runPrefetch() {
 	}
 }
 
-// touch reads records into memory. What cannot be read is told when it is due.
-func (s *Service) touch(list []place) {
-	for _, p := range list {
+// fetch has records read into memory, those that lie close together in one go. What cannot be read
+// is told when it is due.
+func (s *Service) fetch(list []place) {
+	for len(list) > 0 {
+		from, to, n := list[0].logOffset, int64(0), 0
+		for ; n < len(list) && (n == 0 || list[n].logOffset <= to+closeBytes && to-from < fetchBytes); n++ {
+			to = list[n].logOffset + int64(list[n].size)
+		}
+		list = list[n:]
 		select {
 		case <-s.stop:
 			return
 		default:
-			s.touchOne(p)
+			s.opts.Log.Fetch(from, to)
 		}
 	}
-}
-
-func (s *Service) touchOne(p place) (sum byte) {
-	defer func() {
-		if p := recover(); p != nil {
-			_ = faultOf(p)
-		}
-	}()
-	slice, err := s.opts.Log.Record(p.logOffset, p.size)
-	if err != nil {
-		return 0
-	}
-	defer slice.Release()
-	for at := 0; at < len(slice.Bytes); at += 4096 {
-		sum ^= slice.Bytes[at]
-	}
-	return sum ^ slice.Bytes[len(slice.Bytes)-1]
 }

@@ -31,6 +31,7 @@ type (
 	Log interface {
 		Queue(topic []byte, queueID int32) *store.ConsumeQueue
 		Record(commitLogOffset int64, size int32) (store.Slice, error)
+		Fetch(from, to int64)
 		MinCommitLogOffset() int64
 		MaxCommitLogOffset() int64
 		// Published is the log offset below which every record can be read.

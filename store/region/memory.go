@@ -324,6 +324,9 @@ func (f *memoryFile) sizeSynced() {
 
 func (f *memoryFile) Prefault(int, int) {}
 
+// Fetch implements Region.
+func (f *memoryFile) Fetch(int, int) {}
+
 // Written implements Region: the whole rest, which costs no disk.
 func (f *memoryFile) Written(after int) (from, to int) { return min(after, len(f.b)), len(f.b) }
 

@@ -23,6 +23,9 @@ type Region interface {
 	// Prefault makes the pages of [from, to) writable ahead of the first write to them, which
 	// is then cheap. Contents do not change; failing is harmless.
 	Prefault(from, to int)
+	// Fetch asks for the bytes [from, to) to be read from the disk and does not wait until they
+	// are. Unlike an access to them it reads nothing around.
+	Fetch(from, to int)
 	// Written returns the first stretch from a place on that may have been written to: what lies
 	// outside of these is zeros, which need not be read to know. from == to: there is none.
 	Written(after int) (from, to int)

@@ -26,6 +26,7 @@ func TestFS_BothImplementationsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Prefault(0, 10_000)
+			r.Fetch(1, 10_000_000)
 			copy(r.Bytes()[9_000:], "hello")
 			if err := errors.Join(r.Sync(9_000, 9_005), fs.SyncDir("a/b"), r.Close()); err != nil {
 				t.Fatal(err)
