@@ -198,9 +198,10 @@ func (s *Service) look(l *line, now int64, p *plan) {
 			p.again = true
 		}
 	}
+	p.again = p.again || l.loading != nil
 	number, more := l.t.NextFrom(max(l.t.Hand(), l.loadedTo+1))
 	if more && !l.notReady {
-		p.wake = min(p.wake, max(toStore((number-aheadSeconds)*1000, lineNow, now), now+1))
+		p.wake = min(p.wake, max(toStore(l.loadFrom(number)*1000, lineNow, now), now+1))
 	}
 	if l.wall && wallClock(s.opts.Store) && (more || len(l.loaded) > 0) {
 		p.wake = min(p.wake, now+wallPollMs) // a step of the wall tells nobody

@@ -151,7 +151,11 @@ func (s *Service) keep(l *line, slot int64, item *wheel.Item) error {
 	if err := l.t.Add(item.Entry, slot, item.Record); err != nil {
 		return err
 	}
-	if sec := l.live(slot); sec != nil {
+	switch sec := l.live(slot); {
+	case sec == nil:
+	case sec.loading:
+		sec.later = append(sec.later, late(item.Entry, sec))
+	default:
 		sec.add(&wheel.Item{Entry: late(item.Entry, sec)})
 		s.loaded++
 	}

@@ -245,7 +245,12 @@ func (l *lab) await(what string, cond func() bool) {
 // settle is the service's answer; the test ends when it has none in time.
 func (l *lab) settle() int64 {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	return l.settleWithin(10 * time.Second)
+}
+
+func (l *lab) settleWithin(limit time.Duration) int64 {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	next, err := l.service.Settle(ctx)
 	if err != nil {

@@ -21,7 +21,8 @@ type line struct {
 	wall bool // the wall's clock decides, not message time
 	t    *wheel.Timeline
 
-	loaded []*second // by number
+	loaded  []*second // by number
+	loading *loading  // the next one, on its way into memory; nil: none is
 	// loadedTo is the last second of which everything is in memory, like of all before it.
 	loadedTo   int64
 	preparedAt int64  // second at which the Timeline was prepared last
@@ -85,6 +86,9 @@ func (l *line) live(number int64) *second {
 	if sec := l.find(number); sec != nil {
 		return sec
 	}
+	if l.loading != nil && l.loading.sec.number == number {
+		return l.loading.sec
+	}
 	if number > l.loadedTo {
 		return nil
 	}
@@ -98,6 +102,7 @@ func (l *line) live(number int64) *second {
 func (l *line) turnBack(lineNow int64) {
 	if now := lineNow / 1000; now < l.t.Hand() {
 		l.t.Back(now)
+		l.giveUp()
 		l.loadedTo = min(l.loadedTo, now-1)
 	}
 }

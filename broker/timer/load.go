@@ -24,28 +24,34 @@ func (s *Service) load(l *line, lineNow int64) {
 	l.turnBack(lineNow)
 	s.prepare(l, lineNow)
 	l.notReady, l.blocked = false, ""
-	horizon := lineNow/1000 + aheadSeconds
-	for {
-		from := max(l.t.Hand(), l.loadedTo+1)
-		number, ok := l.t.NextFrom(from)
-		if ok && number > horizon && s.opts.InOrder && number < l.t.NearEnd() && s.idle(l) {
-			horizon = number // to know its first instant exactly
+	for room := loadStep; room > 0; {
+		if l.loading != nil {
+			room = s.goOn(l, room)
+			continue
 		}
-		if !ok || number > horizon {
-			l.loadedTo = max(l.loadedTo, horizon)
+		number, ok := l.t.NextFrom(max(l.t.Hand(), l.loadedTo+1))
+		if !ok || !s.wanted(l, number, lineNow/1000) {
+			l.loadedTo = max(l.loadedTo, lineNow/1000+aheadSeconds)
 			return
 		}
-		if l.find(number) == nil {
-			if s.loaded >= maxLoaded && len(l.loaded) >= fewSeconds {
-				return
-			}
-			if err := s.read(l, number); err != nil {
-				s.cannotRead(l, number, err)
-				return
-			}
+		if l.find(number) != nil {
+			l.loadedTo = number
+			continue
 		}
-		l.loadedTo = number
+		if s.loaded >= maxLoaded && len(l.loaded) >= fewSeconds {
+			return
+		}
+		if err := s.beginLoad(l, number); err != nil {
+			s.cannotRead(l, number, err)
+			return
+		}
 	}
+}
+
+// wanted tells whether it is time to have a second in memory. With exact instants asked for the
+// next one is always, to know its first instant.
+func (s *Service) wanted(l *line, number, now int64) bool {
+	return l.loadFrom(number) <= now || s.opts.InOrder && number < l.t.NearEnd() && s.idle(l)
 }
 
 // idle tells that nothing in memory is left to be delivered.
@@ -63,36 +69,6 @@ func (s *Service) cannotRead(l *line, number int64, err error) {
 	if !errors.Is(err, wheel.ErrNotReady) {
 		l.blocked = fmt.Sprintf("second %d of %s cannot be read: %v", number, l.name, err)
 	}
-}
-
-// read loads a second. What is damaged in it is counted; the rest is delivered.
-func (s *Service) read(l *line, number int64) error {
-	r, err := l.t.Read(number)
-	if err != nil {
-		return err
-	}
-	sec := newSecond(number)
-	if n := l.t.Count(number); n > 0 {
-		sec.entries = make([]entry, 0, n)
-	}
-	far := false
-	for item, ok := r.Next(); ok; item, ok = r.Next() {
-		far = far || item.Record != nil
-		s.take(sec, &item)
-	}
-	if err := r.Err(); err != nil {
-		s.repair(l, sec, r, err)
-	}
-	if far {
-		sec.reader = r
-	} else {
-		r.Close()
-	}
-	s.superseding.hide(sec, l.wall)
-	s.loaded += sec.left
-	l.insert(sec)
-	s.prefetch(sec)
-	return nil
 }
 
 // take puts an entry that was read into its second. What cannot be read is lost.

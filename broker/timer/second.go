@@ -50,6 +50,9 @@ type second struct {
 	cancels map[uint64]int32
 	refs    map[int64]struct{} // log offsets of messages that are removed one by one
 
+	loading bool          // it is not all in memory
+	later   []wheel.Entry // messages that came meanwhile
+
 	begun    bool  // a copy may have been made
 	from     int64 // none of its copies lies below this log offset
 	inFlight int   // copies on their way

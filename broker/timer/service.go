@@ -245,6 +245,7 @@ func (s *Service) closeLines() error {
 			sec.close()
 		}
 		l.loaded = nil
+		l.giveUp()
 		if err := l.t.Close(); err != nil {
 			failed = fmt.Errorf("timer: close %s: %w", l.name, err)
 		}
