@@ -67,7 +67,7 @@ func (s *Service) prepare(l *line, lineNow int64) {
 // runJobs splits and sorts.
 func (s *Service) runJobs() {
 	defer s.wg.Done()
-	for {
+	for failures := 0; ; {
 		select {
 		case <-s.stop:
 			return
@@ -77,10 +77,15 @@ func (s *Service) runJobs() {
 			j.line.jobEnded = true
 			j.line.jobs--
 			s.noteJob(j.line, err)
+			if j.job.Sorts() {
+				j.line.sortError = err
+			}
 			s.finish(j)
 			s.mu.Unlock()
 			s.wake()
-			if err != nil && s.pause() {
+			if failures++; err == nil {
+				failures = 0
+			} else if s.pause(failures) {
 				return
 			}
 		}
@@ -99,11 +104,15 @@ func (s *Service) runJob(j job) (err error) {
 	return j.job.Run()
 }
 
-// pause keeps a job that failed from failing all the time. It returns true when the service ends.
-func (s *Service) pause() (ended bool) {
+// maxJobPause is the longest time between two tries of what fails, ms.
+const maxJobPause = 3_000
+
+// pause keeps jobs from failing all the time: after so many in a row it is so many seconds. It
+// returns true when the service ends.
+func (s *Service) pause(failures int) (ended bool) {
 	timer := s.opts.Wire.NewTimer()
 	defer timer.Disarm()
-	timer.Arm(s.opts.Wire.NowMillis() + 1000)
+	timer.Arm(s.opts.Wire.NowMillis() + min(int64(failures)*1000, maxJobPause))
 	select {
 	case <-timer.C():
 		return false

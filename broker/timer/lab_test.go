@@ -83,6 +83,7 @@ type lab struct {
 	maxDays int64
 	off     bool // timerWheelEnable=false
 	door    func(timer.Appender) timer.Appender
+	files   func(region.FS) region.FS // what the service has of the disk; nil: all
 	stall   timer.Stall
 	metrics prometheus.Registerer
 	asleep  bool // not started
@@ -150,9 +151,13 @@ func (l *lab) open() {
 	if l.door != nil {
 		door = l.door(l.appender)
 	}
+	var files region.FS = l.disk
+	if l.files != nil {
+		files = l.files(files)
+	}
 	l.health = health.NewRegistry()
 	l.service, err = timer.New(timer.Options{
-		Enabled: !l.off, PrecisionMs: 1000, Store: l.time(), Wire: clock.Real{}, Log: l.store, FS: l.disk, Appender: door,
+		Enabled: !l.off, PrecisionMs: 1000, Store: l.time(), Wire: clock.Real{}, Log: l.store, FS: files, Appender: door,
 		Park: parked, Topics: l, SaveMs: l.saveMs, Logger: log, Health: l.health, Differences: differences, InOrder: l.inOrder,
 		Stall: l.stall, Metrics: l.metrics,
 	})

@@ -22,7 +22,7 @@ type line struct {
 	t    *wheel.Timeline
 
 	loaded  []*second // by number
-	loading *loading  // the next one, on its way into memory; nil: none is
+	loading *loading  // the next ones, on their way into memory; nil: none is
 	// loadedTo is the last second of which everything is in memory, like of all before it.
 	loadedTo   int64
 	preparedAt int64  // second at which the Timeline was prepared last
@@ -30,6 +30,7 @@ type line struct {
 	blocked    string // why the next second cannot be read, or ""
 	jobEnded   bool   // since the Timeline was prepared
 	jobError   error  // of the last job
+	sortError  error  // of the last job that sorts
 	jobs       int    // given out
 	far, farAt int64  // the first instant of what is not sorted, ms; the progress at which it was
 }
@@ -86,8 +87,10 @@ func (l *line) live(number int64) *second {
 	if sec := l.find(number); sec != nil {
 		return sec
 	}
-	if l.loading != nil && l.loading.sec.number == number {
-		return l.loading.sec
+	if l.loading != nil {
+		if sec := l.loading.second(number); sec != nil {
+			return sec
+		}
 	}
 	if number > l.loadedTo {
 		return nil

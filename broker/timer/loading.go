@@ -1,6 +1,9 @@
 package timer
 
 import (
+	"errors"
+	"slices"
+
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
@@ -10,18 +13,30 @@ const (
 	// loadRate is how many entries of a second are read in one, at least: a huge second is begun
 	// with earlier.
 	loadRate = 250_000
+	// browseSeconds is how many seconds of an hour that cannot be sorted are read in one go through
+	// its files, and browseBytes bounds the memory that takes, unless one second takes more.
+	browseSeconds = 60
+	browseBytes   = 64 << 20
 )
 
-// loading is a second on its way into memory, of which every pass reads a part.
+// loading is what is on its way into memory, of which every pass reads a part: one second, or a
+// few of an hour that cannot be sorted.
 type loading struct {
-	sec    *second
-	reader *wheel.Reader
-	far    bool // it has entries whose records the reader holds
+	from    int64     // the first second's number
+	seconds []*second // nil: it is in memory already
+	reader  *wheel.Reader
+	browser *wheel.Browser // of several; nil: there is a reader
+	far     bool           // the reader holds records
+	bytes   int64          // of records that were copied
 }
 
 // beginLoad begins to read a second, unless its files cannot be read yet.
 func (s *Service) beginLoad(l *line, number int64) error {
 	r, err := l.t.Read(number)
+	if errors.Is(err, wheel.ErrNotReady) && l.sortError != nil && number < l.t.NearEnd() {
+		s.beginBrowse(l, number)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -30,39 +45,122 @@ func (s *Service) beginLoad(l *line, number int64) error {
 	if n := l.t.Count(number); n > 0 {
 		sec.entries = make([]entry, 0, n)
 	}
-	l.loading = &loading{sec: sec, reader: r}
+	l.loading = &loading{from: number, seconds: []*second{sec}, reader: r}
 	return nil
+}
+
+// beginBrowse begins to read what comes next of an hour that cannot be sorted, because of a full
+// disk: nobody has to wait for that.
+func (s *Service) beginBrowse(l *line, number int64) {
+	end := min(number+browseSeconds, l.t.NearEnd())
+	g := &loading{from: number, browser: l.t.Browse(number, end)}
+	if g.browser != nil {
+		end = min(end, g.browser.To)
+	}
+	for ; number < end; number++ {
+		var sec *second
+		if l.find(number) == nil {
+			sec = newSecond(number)
+			sec.loading = true
+		}
+		g.seconds = append(g.seconds, sec)
+	}
+	l.loading = g
+}
+
+// second is the one with a number, nil when it is not read here.
+func (g *loading) second(number int64) *second {
+	if number < g.from || number >= g.from+int64(len(g.seconds)) {
+		return nil
+	}
+	return g.seconds[number-g.from]
+}
+
+func (g *loading) next() (number int64, item wheel.Item, ok bool) {
+	if g.reader != nil {
+		item, ok = g.reader.Next()
+		return g.from, item, ok
+	}
+	if g.browser != nil {
+		return g.browser.Next()
+	}
+	return 0, item, false
+}
+
+// keep copies the record of a browsed entry, and leaves the last seconds for another time when that
+// is too much.
+func (g *loading) keep(sec *second, item *wheel.Item) {
+	item.Record = slices.Clone(item.Record)
+	sec.copied += int64(len(item.Record))
+	g.bytes += int64(len(item.Record))
+	for g.bytes > browseBytes && len(g.seconds) > 1 {
+		half := (len(g.seconds) + 1) / 2
+		for _, left := range g.seconds[half:] {
+			if left != nil {
+				g.bytes -= left.copied
+			}
+		}
+		clear(g.seconds[half:])
+		g.seconds = g.seconds[:half]
+	}
 }
 
 // goOn reads at most so many entries, and returns how many more there might have been: 0 means that
 // there is more to read. With exact instants asked for nothing else is done meanwhile.
 func (s *Service) goOn(l *line, room int) (left int) {
 	g := l.loading
+	defer func() {
+		if p := recover(); p != nil {
+			l.giveUp()
+			s.cannotRead(l, g.from, faultOf(p))
+			left = 0
+		}
+	}()
 	for ; room > 0 || s.opts.InOrder; room-- {
-		item, ok := g.reader.Next()
+		number, item, ok := g.next()
 		if !ok {
 			s.endLoad(l)
 			return room
 		}
-		g.far = g.far || item.Record != nil
-		s.take(g.sec, &item)
+		sec := g.second(number)
+		if sec == nil {
+			continue
+		}
+		if item.Record != nil {
+			if g.far = true; g.browser != nil {
+				g.keep(sec, &item)
+			}
+		}
+		s.take(sec, &item)
 	}
 	return 0
 }
 
-// endLoad puts the second among those in memory. What is damaged in it is counted; the rest is
-// delivered.
+// endLoad puts what was read among the seconds in memory. What is damaged in it is counted; the
+// rest is delivered.
 func (s *Service) endLoad(l *line) {
-	g, sec := l.loading, l.loading.sec
-	if err := g.reader.Err(); err != nil {
-		s.repair(l, sec, g.reader, err)
-	}
-	if g.far {
-		sec.reader = g.reader
-	} else {
+	g := l.loading
+	s.repairLoaded(l, g)
+	switch {
+	case g.reader != nil && g.far:
+		g.seconds[0].reader = g.reader
+	case g.reader != nil:
 		g.reader.Close()
+	case g.browser != nil:
+		g.browser.Close()
 	}
-	sec.loading, l.loading = false, nil
+	l.loading = nil
+	for _, sec := range g.seconds {
+		if sec != nil {
+			s.loadedNow(l, sec)
+		}
+	}
+	l.loadedTo = g.from + int64(len(g.seconds)) - 1
+}
+
+// loadedNow takes in a second that is in memory now, and what came for it meanwhile.
+func (s *Service) loadedNow(l *line, sec *second) {
+	sec.loading = false
 	for i := range sec.later {
 		sec.add(&wheel.Item{Entry: sec.later[i]})
 	}
@@ -70,15 +168,20 @@ func (s *Service) endLoad(l *line) {
 	s.superseding.hide(sec, l.wall)
 	s.loaded += sec.left
 	l.insert(sec)
-	l.loadedTo = sec.number
 	s.prefetch(sec)
 }
 
-// giveUp forgets the second that is being read: it is read again later.
+// giveUp forgets what is being read: it is read again later.
 func (l *line) giveUp() {
-	if l.loading != nil {
-		l.loading.reader.Close()
-		l.loading = nil
+	g := l.loading
+	if l.loading = nil; g == nil {
+		return
+	}
+	if g.reader != nil {
+		g.reader.Close()
+	}
+	if g.browser != nil {
+		g.browser.Close()
 	}
 }
 

@@ -10,25 +10,46 @@ import (
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
-// repair looks in the log for the near entries of a second whose files are damaged.
-func (s *Service) repair(l *line, sec *second, r *wheel.Reader, damage error) {
-	s.damaged++
-	found := 0
-	from, to, near := r.Missing()
-	if near {
-		have := make(map[int64]bool, len(sec.entries))
-		for i := range sec.entries {
-			have[sec.entries[i].logOffset] = true
+// repairLoaded looks in the log for the near entries of what was read whose files are damaged.
+func (s *Service) repairLoaded(l *line, g *loading) {
+	switch {
+	case g.reader != nil && g.reader.Err() != nil:
+		from, to, near := g.reader.Missing()
+		found := 0
+		if near {
+			found = s.repair(l, g.seconds[0], from, to)
 		}
-		s.eachQueued(from, to, func(item *wheel.Item, p *pendingRecord) {
-			if !have[item.LogOffset] && s.belongs(l, sec, p) {
-				s.take(sec, item)
-				found++
+		s.tellDamage(l, g.from, found, g.reader.Err())
+	case g.browser != nil && g.browser.Err() != nil:
+		found := 0
+		for _, m := range g.browser.Missing() {
+			if sec := g.second(m.Second); sec != nil {
+				found += s.repair(l, sec, m.From, m.To)
 			}
-		})
+		}
+		s.tellDamage(l, g.from, found, g.browser.Err())
 	}
-	s.opts.Logger.WithError(damage).WithFields(logrus.Fields{"line": l.name, "second": sec.number, "inTheLog": found, "near": near}).
+}
+
+func (s *Service) tellDamage(l *line, number int64, found int, damage error) {
+	s.damaged++
+	s.opts.Logger.WithError(damage).WithFields(logrus.Fields{"line": l.name, "second": number, "inTheLog": found}).
 		Error("files of pending timer messages are damaged: what is near is looked up in the log")
+}
+
+// repair looks in the log from from to to for near entries of a second, and returns how many it found.
+func (s *Service) repair(l *line, sec *second, from, to int64) (found int) {
+	have := make(map[int64]bool, len(sec.entries))
+	for i := range sec.entries {
+		have[sec.entries[i].logOffset] = true
+	}
+	s.eachQueued(from, to, func(item *wheel.Item, p *pendingRecord) {
+		if !have[item.LogOffset] && s.belongs(l, sec, p) {
+			s.take(sec, item)
+			found++
+		}
+	})
+	return found
 }
 
 // belongs tells whether a record is kept in a second of a line.

@@ -52,6 +52,7 @@ type second struct {
 
 	loading bool          // it is not all in memory
 	later   []wheel.Entry // messages that came meanwhile
+	copied  int64         // bytes of records that are not in mapped files
 
 	begun    bool  // a copy may have been made
 	from     int64 // none of its copies lies below this log offset

@@ -52,6 +52,9 @@ func (j *cleanJob) Run() error {
 	return nil
 }
 
+// Sorts implements Job.
+func (j *cleanJob) Sorts() bool { return false }
+
 // Stop implements Job: it takes not long.
 func (j *cleanJob) Stop() {}
 

@@ -209,6 +209,43 @@ func (f *far) done(second int64) {
 			f.look = true
 		}
 	}
+	f.passOver(second)
+}
+
+// passOver lets go of buckets that are past and were never sorted: a full disk kept them from being.
+// What is being sorted is let go of when it is.
+func (f *far) passOver(second int64) {
+	if f.unsorted > second || f.sorting != nil {
+		return
+	}
+	changed := false
+	for b, list := range f.segments {
+		if b.end() > second+1 {
+			continue
+		}
+		for _, s := range list {
+			f.unmap(s)
+			f.dropSegment(s)
+		}
+		delete(f.segments, b)
+		if !b.day {
+			delete(f.counts, b.n)
+		}
+		changed = true
+	}
+	for _, r := range f.days {
+		for hour := hourBucket(r.bucket.begin()); hour.end() <= min(second+1, r.bucket.end()); hour.n++ {
+			if _, _, ok := f.ofDay(hour); ok {
+				f.takeHour(hour)
+				delete(f.counts, hour.n)
+				changed = true
+			}
+		}
+	}
+	if changed {
+		f.findUnsorted()
+		f.look = true
+	}
 }
 
 // dropRun gives up a run. Its files go when a state without it is saved.

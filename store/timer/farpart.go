@@ -65,6 +65,8 @@ type farReader interface {
 // Run may be called on any goroutine; then, error or not, Timeline.Finish by the owner.
 type Job interface {
 	Run() error
+	// Sorts tells that entries can only be read in order when it is done; other jobs tidy up.
+	Sorts() bool
 	// Stop has a Run that is under way end soon, with an error: what is long to do comes again. It
 	// may be called from anywhere.
 	Stop()

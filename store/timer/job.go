@@ -6,6 +6,8 @@ import (
 	"math"
 	"path"
 	"sync/atomic"
+
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // errStopped ends a job that is not wanted any more.
@@ -52,10 +54,16 @@ func (j *sortJob) undo() error {
 	return removeMade(j.out.fs, path.Dir(j.out.name), []removal{made})
 }
 
+// Sorts implements Job.
+func (j *sortJob) Sorts() bool { return true }
+
 // Stop implements Job.
 func (j *sortJob) Stop() { j.stop.Store(true) }
 
 func (j *sortJob) run() error {
+	if err := j.room(); err != nil {
+		return err
+	}
 	plan := newLayout(j.bucket, j.records)
 	made := &run{bucket: j.bucket, id: j.id, below: math.MaxInt64, x: j.out.apart()}
 	j.damage, j.lost = nil, 0
@@ -76,6 +84,18 @@ func (j *sortJob) run() error {
 		return err
 	}
 	j.made = made
+	return nil
+}
+
+// room refuses before anything is read what cannot be written: it is tried again and again.
+func (j *sortJob) room() error {
+	need := int64(0)
+	for i := range j.sources {
+		need += j.sources[i].to - j.sources[i].from
+	}
+	if space, err := j.out.fs.Space(); err == nil && space.Free < need {
+		return fmt.Errorf("timer: %d bytes for %s: %w", need, j.out.name, region.ErrNoSpace)
+	}
 	return nil
 }
 

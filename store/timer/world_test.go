@@ -128,7 +128,7 @@ func (w *world) step() error {
 		weight int
 		do     func() error
 	}{
-		{30, w.add}, {10, w.burst}, {6, w.readAny}, {6, w.doneNext}, {1, w.drain}, {2, w.doneOver}, {1, w.back}, {2, w.pass}, {3, w.runJob},
+		{30, w.add}, {10, w.burst}, {6, w.readAny}, {6, w.doneNext}, {2, w.doneUnsorted}, {1, w.drain}, {2, w.doneOver}, {1, w.back}, {2, w.pass}, {3, w.runJob},
 		{3, w.takeState}, {3, w.syncState}, {3, w.saveState}, {4, w.browse}, {1, w.cutPower}, {1, w.rebuild}, {1, w.fullDisk},
 	}
 	sum := 0
@@ -322,6 +322,41 @@ func (w *world) doneNext() error {
 		return err
 	}
 	return w.done(second)
+}
+
+// doneUnsorted takes seconds that cannot be read, by browsing them.
+func (w *world) doneUnsorted() error {
+	from, ok := w.tl.Next()
+	if !ok || from >= w.nearEnd {
+		return nil
+	}
+	r, err := w.tl.Read(from)
+	if err == nil {
+		r.Close()
+		return nil
+	}
+	if !errors.Is(err, timer.ErrNotReady) {
+		return err
+	}
+	end := min(w.nearEnd, from+1+int64(w.pick(5000)))
+	for from < end {
+		b := w.tl.Browse(from, end)
+		if b == nil {
+			break
+		}
+		err := stretch(b, &w.model)
+		for ; err == nil && from < b.To; from++ {
+			err = w.tl.Done(from)
+			delete(w.slots, from)
+		}
+		b.Close()
+		if err != nil {
+			return fmt.Errorf("unsorted: %w", err)
+		}
+	}
+	w.hand = from
+	w.now = max(w.now, w.hand*1000)
+	return nil
 }
 
 // drain takes all seconds that are near.
