@@ -205,6 +205,9 @@ func cancels(k string) property {
 	return property{"TIMER_DEL_UNIQKEY", k}
 }
 
+// patience is for a machine that has much else to do.
+const patience = 2 * time.Minute
+
 // send stores a message and waits until it is readable.
 func (l *lab) send(topicName, body string, props ...property) message.Record {
 	l.t.Helper()
@@ -240,7 +243,7 @@ func (l *lab) count(topicName string) int64 {
 
 func (l *lab) await(what string, cond func() bool) {
 	l.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !cond(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !cond(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			l.t.Fatalf("%s did not happen", what)
 		}
@@ -250,12 +253,7 @@ func (l *lab) await(what string, cond func() bool) {
 // settle is the service's answer; the test ends when it has none in time.
 func (l *lab) settle() int64 {
 	l.t.Helper()
-	return l.settleWithin(10 * time.Second)
-}
-
-func (l *lab) settleWithin(limit time.Duration) int64 {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	next, err := l.service.Settle(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/message"
@@ -41,10 +40,10 @@ func hugeSecond(t *testing.T, l *lab, ahead int64) {
 	for i := range 20 {
 		l.send("U", fmt.Sprint(i), at(due-3000+int64(i)*100))
 	}
-	l.settleWithin(2 * time.Minute)
+	l.settle()
 	gone := l.idOf(fmt.Sprintf("%08d", many/2))
 	l.clock.Set(due - 4500) // far ones are sorted now
-	l.settleWithin(2 * time.Minute)
+	l.settle()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range more {
@@ -62,7 +61,7 @@ func hugeSecond(t *testing.T, l *lab, ahead int64) {
 	}
 	wg.Wait()
 	l.clock.Set(due)
-	l.settleWithin(2 * time.Minute)
+	l.settle()
 	if n := l.count("U"); n != 20 {
 		t.Errorf("%d messages in U", n)
 	}
