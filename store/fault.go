@@ -18,7 +18,17 @@ func Fault(p any) (fault error, ok bool) {
 		runtime.Error
 		Addr() uintptr
 	})
-	return r, ok
+	if !ok {
+		return nil, false
+	}
+	return pageFault(r.Addr()), true
+}
+
+// pageFault is the fault at an address. The runtime's own words for it are those of a nil pointer.
+type pageFault uintptr
+
+func (f pageFault) Error() string {
+	return fmt.Sprintf("the page at %#x of a mapped file cannot be read or written: the file was cut from outside, the disk is full, or it fails", uintptr(f))
 }
 
 // afterFault turns the fault of a write to a mapped file into a store that accepts nothing

@@ -79,17 +79,7 @@ func (s *Service) retryTopic(t *heldTopic, now int64) error {
 	s.held.trying = t
 	defer func() { s.held.trying = nil }()
 	for n := 0; n < batch && len(t.entries) > 0; n++ {
-		h := t.entries[0]
-		f := s.begin(h.line, h.sec)
-		out, err := s.deliver(h.sec, &h.sec.entries[h.i])
-		if out == sent {
-			s.worker.group.made(h.i, max(s.nowOf(h.line, now)-h.sec.dueOf(&h.sec.entries[h.i]), 0))
-			if _, err = s.putGroup(f); err != nil {
-				out = refused
-			}
-		}
-		s.launch(f)
-		switch out {
+		switch out, err := s.retryOne(t.entries[0], now); out {
 		case refused:
 			return err
 		case waiting:
@@ -98,9 +88,24 @@ func (s *Service) retryTopic(t *heldTopic, now int64) error {
 				Log(t.level(), "a target refuses due timer messages: they wait")
 			return nil
 		}
+		t.entries[0].sec.held--
 		t.entries = t.entries[1:]
-		h.sec.held--
 	}
 	t.refusals = 0
 	return nil
+}
+
+// retryOne delivers a message that waits.
+func (s *Service) retryOne(h heldEntry, now int64) (out fate, err error) {
+	f := s.begin(h.line, h.sec)
+	defer s.launch(f)
+	e := &h.sec.entries[h.i]
+	if out, err = s.deliver(h.sec, e); out != sent {
+		return out, err
+	}
+	s.worker.group.made(h.i, max(s.nowOf(h.line, now)-h.sec.dueOf(e), 0))
+	if _, err = s.putGroup(f); err != nil {
+		out = refused
+	}
+	return out, err
 }

@@ -2,6 +2,7 @@ package timer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,7 +23,15 @@ func (s *Service) register() error {
 	if s.opts.Metrics == nil {
 		return nil
 	}
-	collectors := []prometheus.Collector{late, timingMessages{s}}
+	for _, c := range slices.Concat([]prometheus.Collector{late, timingMessages{s}}, s.gauges(), s.counters()) {
+		if err := s.opts.Metrics.Register(c); err != nil {
+			return fmt.Errorf("timer: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) gauges() (list []prometheus.Collector) {
 	for _, m := range []struct {
 		name, help string
 		value      func() float64
@@ -39,8 +48,12 @@ func (s *Service) register() error {
 		{"wheelmq_timer_files", "Files of the timers.", s.stat(func(v *wheel.Stats) int64 { return int64(v.Files) })},
 		{"wheelmq_timer_damaged", "Entries that were ever found missing: the files were damaged.", s.locked(func() int64 { return s.damagedThen + s.damage() })},
 	} {
-		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, m.value))
+		list = append(list, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, m.value))
 	}
+	return list
+}
+
+func (s *Service) counters() (list []prometheus.Collector) {
 	for _, m := range []struct {
 		name, help string
 		value      func() int64
@@ -52,15 +65,10 @@ func (s *Service) register() error {
 		{"wheelmq_timer_unread_total", "Records that a look at what pends could not read.", s.unreadByLooks.Load},
 	} {
 		value := m.value
-		collectors = append(collectors, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help},
+		list = append(list, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help},
 			func() float64 { return float64(value()) }))
 	}
-	for _, c := range collectors {
-		if err := s.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("timer: %w", err)
-		}
-	}
-	return nil
+	return list
 }
 
 // locked is a figure that is looked up under the service's lock.

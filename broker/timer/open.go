@@ -36,20 +36,18 @@ func (s *Service) open() error {
 	if err != nil {
 		return err
 	}
-	now := s.opts.Store.NowMillis()
+	s.resume(c)
+	return nil
+}
+
+// resume goes on from where a checkpoint says, nil: there is none.
+func (s *Service) resume(c *checkpoint) {
 	var copiesFrom, reached int64
 	if c != nil {
-		s.queueOffset, copiesFrom, reached = c.queueOffset, c.copiesFrom, c.reached
-		s.savedOffset, s.rates.offset = c.queueOffset, c.queueOffset
-		s.damagedThen = c.damaged
-		if c.moved != nil {
-			s.moved = c.moved
-		}
-		s.rebuildTo = s.timersEnd() // what came since may say what is not delivered
-		for name, n := range c.topics {
-			s.topics.of(name).n = n
-		}
+		copiesFrom, reached = c.copiesFrom, c.reached
+		s.restore(c)
 	}
+	now := s.opts.Store.NowMillis()
 	for _, l := range s.lines {
 		lineNow := s.nowOf(l, now)
 		reached = max(reached, lineNow/1000)
@@ -64,7 +62,19 @@ func (s *Service) open() error {
 	s.recognise(copiesFrom, reached)
 	s.savedOldest = s.needed() // by the checkpoint that there is, until there is another
 	s.noteOldest()
-	return nil
+}
+
+// restore takes over what a checkpoint says beside the lines.
+func (s *Service) restore(c *checkpoint) {
+	s.queueOffset, s.savedOffset, s.rates.offset = c.queueOffset, c.queueOffset, c.queueOffset
+	s.damagedThen = c.damaged
+	if c.moved != nil {
+		s.moved = c.moved
+	}
+	s.rebuildTo = s.timersEnd() // what came since may say what is not delivered
+	for name, n := range c.topics {
+		s.topics.of(name).n = n
+	}
 }
 
 // forgetCheckpoint removes a checkpoint that is not gone on from, durably: the files that it names
