@@ -52,6 +52,8 @@ func exportable(from string) (fileSize int64, err error) {
 	switch {
 	case len(report.Unsupported) > 0:
 		return 0, fmt.Errorf("broker: %s: %w: it has %s", from, store.ErrUnsupported, report.Unsupported[0])
+	case report.Waiting.Timers > 0:
+		return 0, fmt.Errorf("broker: %s: %w: its %d timers are RocketMQ's already", from, ErrNotExportable, report.Waiting.Timers)
 	case report.Abort != "":
 		return 0, fmt.Errorf("broker: %s: %w: its server did not end cleanly; start WheelMQ once and stop it", from, ErrNotExportable)
 	case report.VirtualNow != 0:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -68,6 +69,33 @@ func TestTimers_Store(t *testing.T) {
 	if after := digest(t, dir); after != before {
 		t.Errorf("the store changed: %s, was %s", after, before)
 	}
+	// A store of the real broker has the same.
+	foreign := filepath.Join(t.TempDir(), "copy")
+	var out2, said bytes.Buffer
+	if code := run([]string{"store", "export", "--to", foreign, dir}, &out2, &said); code != 0 {
+		t.Fatalf("export: %d, %s", code, said.String())
+	}
+	before = digest(t, foreign)
+	if got, want := waitingIn(t, foreign), waitingIn(t, dir); got != want {
+		t.Errorf("the copy has %s, the store %s", got, want)
+	}
+	if after := digest(t, foreign); after != before {
+		t.Errorf("the copy changed: %s, was %s", after, before)
+	}
+}
+
+// waitingIn are the topics, keys and instants of what waits in a stopped store.
+func waitingIn(t *testing.T, dir string) (text string) {
+	t.Helper()
+	var page control.PendingPage
+	out, _ := timers(t, 0, "list", "--json", "--store", dir)
+	if err := json.Unmarshal([]byte(out), &page); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range page.Pending {
+		text += fmt.Sprintf("%s %s %d, ", p.Topic, p.Keys, p.DueMs)
+	}
+	return text
 }
 
 // digest is one of every file's name and content below a directory.

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"math"
@@ -333,11 +332,7 @@ func (d *Dir) inspectDelayed(r *Report) error {
 }
 
 func (d *Dir) inspectWaiting(r *Report) (err error) {
-	if r.Waiting, err = d.Waiting(); err != nil {
-		return err
-	}
-	if r.Waiting.Timers > 0 {
-		r.Unsupported = append(r.Unsupported, fmt.Sprintf("%d any-time delayed messages that wait", r.Waiting.Timers))
-	}
-	return nil
+	// Its timers are taken over by a start.
+	r.Waiting, err = d.Waiting()
+	return err
 }

@@ -50,6 +50,9 @@ func (r *Report) writeHead(w io.Writer) {
 	for _, what := range r.Unsupported {
 		fmt.Fprintf(w, "unsupported\t%s\n", what)
 	}
+	if r.Waiting.Timers > 0 {
+		fmt.Fprintf(w, "waiting\t%d any-time delayed messages, the first until %s\n", r.Waiting.Timers, time.UnixMilli(r.Waiting.FirstTimer).UTC().Format(time.RFC3339))
+	}
 	if r.Waiting.Halves > 0 {
 		fmt.Fprintf(w, "waiting\t%d half transactions\n", r.Waiting.Halves)
 	}

@@ -23,7 +23,7 @@ const (
 // not have: nobody would deliver it.
 type Waiting struct {
 	// Timers are any-time delayed messages of the real broker that are not delivered,
-	// FirstTimer the instant of the earliest, ms. This server delivers its own.
+	// FirstTimer the instant of the earliest, ms. A start takes them over, with timerWheelEnable.
 	Timers     int64 `json:"timers"`
 	FirstTimer int64 `json:"firstTimer,omitempty"`
 	// Halves are transactional messages that were neither committed nor rolled back.
