@@ -66,12 +66,6 @@ final class Catalogue {
         SHARED.put("lite-pull-assigned", LitePullScenarios::assigned);
         SHARED.put("trace", TraceScenarios::sentAndConsumed);
 
-
-        SHARED.put("transaction-decided", TransactionScenarios::decided);
-        SHARED.put("transaction-asked-back", TransactionScenarios::askedBack);
-        SHARED.put("transaction-asked-of-another", TransactionScenarios::askedOfAnother);
-        SHARED.put("transaction-compressed", TransactionScenarios::compressed);
-
         ALONE.put("restart", RestartScenarios::restart);
         addSince5();
     }
