@@ -53,7 +53,10 @@ func (s *soak) deliver(hours time.Duration) {
 	s.clock.until(s.Begin + soakFirst.Milliseconds() - 1)
 	near := time.Since(begin)
 	begin = time.Now()
-	s.clock.until(until)
+	// The log is kept meanwhile: the copies are read from its beginning.
+	for now := s.clock.now(); now < until; {
+		now = s.clock.advance(min(10*time.Minute, time.Duration(until-now)*time.Millisecond))
+	}
 	took := time.Since(begin)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
