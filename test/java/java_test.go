@@ -36,7 +36,10 @@ func TestShared(t *testing.T) {
 	target := startTarget(t)
 	for _, client := range clients {
 		t.Run(client, func(t *testing.T) {
-			t.Parallel()
+			// Two at once make the real broker so slow that clients send again.
+			if target.Kind == peer.Ours {
+				t.Parallel()
+			}
 			play(t, client, "shared", target)
 		})
 	}
