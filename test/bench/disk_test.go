@@ -15,9 +15,6 @@ import (
 	"github.com/wheelmq/wheelmq/test/peer"
 )
 
-// diskUse is the space that a server's store takes, bytes.
-func diskUse(t *testing.T, target *peer.Target) int64 { return diskParts(t, target)[""] }
-
 // diskParts is the space that the directories of a server's store take, bytes, and all together
 // under "": what is allocated, not how long the files look.
 func diskParts(t *testing.T, target *peer.Target) map[string]int64 {
