@@ -171,7 +171,7 @@ func (b *Broker) assemble() (err error) {
 	}
 	if b.offsets, err = offset.New(offset.Options{
 		Wire: o.Wire, Store: o.Store, Log: o.Log, Config: tables, FlushMs: c.FlushConsumerOffsetInterval,
-		End: b.queueEnd, Online: b.subscribed, Rewound: o.Rewound, Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,
+		End: b.queueEnd, Online: b.subscribed, Own: transaction.Group, Rewound: o.Rewound, Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,
 	}); err != nil {
 		return err
 	}

@@ -75,6 +75,12 @@ func (p *producer) prepare(topic, key string, properties ...string) half {
 	if reply.Code != remoting.Success {
 		p.l.t.Fatalf("send %s: code %d: %s", key, reply.Code, reply.Remark)
 	}
+	return p.sent(reply, key)
+}
+
+// sent is the half message that an answer to a send tells of.
+func (p *producer) sent(reply *remoting.Command, key string) half {
+	p.l.t.Helper()
 	var res remoting.SendMessageResponse
 	if err := res.Decode(&reply.Ext); err != nil {
 		p.l.t.Fatal(err)

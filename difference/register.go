@@ -32,6 +32,7 @@ const (
 	DelayAfterCommit
 	CheckedOnTime
 	ChecksNeedAProducer
+	OwnOffsets
 	PropertiesWithoutNUL
 	HeldPullsAnswered
 	ReplyToLivingConnection
@@ -91,6 +92,7 @@ var register = [count]Difference{
 	DelayAfterCommit:           {Name: "delay-after-commit", Real: "a transactional message with a delay level is lost, one with an any-time delay is checked for ever", Ours: "its delay begins with the commit: a relative one counts from there, an absolute one that is past then is over"},
 	CheckedOnTime:              {Name: "checked-on-time", Real: "producers are asked when the whole half topic is looked through, every transactionCheckInterval, and by the clock of the producer's machine; each question writes the message again", Ours: "a producer is asked transactionTimeOut after the half message was stored, and then every transactionCheckInterval; what is written is that it was asked", Fixed: true},
 	ChecksNeedAProducer:        {Name: "checks-need-a-producer", Real: "a check counts when no producer of the group is there to be asked: an outage of transactionCheckMax intervals gives up its transactions", Ours: "it does not: the half message waits until fileReservedTime is over"},
+	OwnOffsets:                 {Name: "own-offsets", Real: "any client may commit, reset or clone the offsets of CID_RMQ_SYS_TRANS: half messages below them are forgotten", Ours: "refused with code 16", Fixed: true},
 	TimerToTheMillisecond:      {Name: "timer-to-the-millisecond", Real: "an any-time delayed message is delivered when its second is over, up to 1.1 s late", Ours: "it is delivered at its millisecond; TIMER_OUT_MS keeps the rounded value", Fixed: true},
 	TimerInstantsOnly:          {Name: "timer-instants-only", Real: "a delivered message keeps TIMER_DELAY_SEC or TIMER_DELAY_MS", Ours: "it carries the instant instead, as TIMER_DELIVER_MS, and neither TIMER_ENQUEUE_MS nor TIMER_DEQUEUE_MS: a consumer that forwards it delays it only by setting a delay again", Fixed: true},
 	TimerOutMsIsTheBrokers:     {Name: "timer-out-ms-is-the-brokers", Real: "a message whose client sets TIMER_OUT_MS, a forwarded one too, is delivered at once whatever delay it asks for", Ours: "TIMER_OUT_MS of a client is replaced, and the delay applies; a copy forwarded as it was received is delivered at once", Fixed: true},

@@ -10,6 +10,7 @@ const (
 	Stored  Taken = iota
 	Ignored       // the offset was reset, and the group has not gone on from there yet
 	Arrived       // as Ignored, but it is the offset of the reset, for the first time: a client has taken it over
+	Refused       // the group is the broker's own
 )
 
 // resetState is how far a reset of one queue has come.

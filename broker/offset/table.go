@@ -43,6 +43,8 @@ type Options struct {
 	// Online tells whether a group has members that subscribe to a topic: they remember how far they
 	// were when it is deleted. nil: nobody is.
 	Online func(group, topic string) bool
+	// Own is the group whose progress is the broker's own: only CommitOwn sets it. Nothing: there is none.
+	Own string
 	// Rewound, when not nil, is what clients remember of a state that a test took back: commits of
 	// that state, and past the end of a queue, are left out.
 	Rewound     *rewind.Memory
@@ -88,8 +90,27 @@ type progress struct {
 }
 
 // Commit sets a group's offset in a queue, backwards too; a negative one is taken as 0
-// (request code 15, RocketMQ 5.5.0). It is ignored while a Reset is not done.
+// (request code 15, RocketMQ 5.5.0). It is ignored while a Reset is not done, and refused for
+// the broker's own group.
 func (t *Table) Commit(group, topic []byte, queueID int32, offset int64) Taken {
+	if t.opts.Own != "" && string(group) == t.opts.Own {
+		if t.opts.Differences != nil {
+			t.opts.Differences.Use(difference.OwnOffsets)
+		}
+		return Refused
+	}
+	return t.commit(group, topic, queueID, offset)
+}
+
+// CommitOwn sets an offset of the broker's own group.
+func (t *Table) CommitOwn(topic []byte, queueID int32, offset int64) Taken {
+	return t.commit([]byte(t.opts.Own), topic, queueID, offset)
+}
+
+// Owned tells whether a group is the broker's own, whose offsets clients cannot set.
+func (t *Table) Owned(group string) bool { return t.opts.Own != "" && group == t.opts.Own }
+
+func (t *Table) commit(group, topic []byte, queueID int32, offset int64) Taken {
 	offset = max(offset, 0)
 	if t.opts.Rewound != nil && (t.opts.Rewound.Has(string(group), string(topic), queueID) || offset > t.opts.End(string(topic), queueID)) {
 		return Ignored

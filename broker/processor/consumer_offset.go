@@ -99,6 +99,9 @@ func (c *ConsumerOffset) update(ex *remoting.Exchange) error {
 		return remoting.Errorf(remoting.TopicNotExist, "Topic %s not exist!", req.Topic)
 	}
 	taken := c.Offsets.Commit(req.ConsumerGroup, req.Topic, req.QueueID, req.CommitOffset)
+	if taken == offset.Refused {
+		return ownOffsets(string(req.ConsumerGroup))
+	}
 	if taken != offset.Stored {
 		ex.Reply.Remark = offsetWasReset
 	}
@@ -106,4 +109,9 @@ func (c *ConsumerOffset) update(ex *remoting.Exchange) error {
 		c.Clients.Rebalance(req.ConsumerGroup)
 	}
 	return nil
+}
+
+// ownOffsets refuses to set offsets by which the broker itself remembers what is done.
+func ownOffsets(group string) error {
+	return remoting.Errorf(remoting.NoPermission, "the offsets of group %s are the broker's own", group)
 }

@@ -19,6 +19,7 @@ type (
 		Reset(group, topic string, queueID int32, offset int64)
 		Clone(from, to, topic string)
 		Topics(group string) []string
+		Owned(group string) bool
 	}
 	heldPulls interface {
 		Nudge(topic string, queueID int32, group string) (nudged int)
@@ -67,6 +68,9 @@ func (o *OffsetReset) reset(ex *remoting.Exchange) error {
 		"topic": req.Topic, "group": req.Group, "timestamp": req.Timestamp, "queueId": req.QueueID, "offset": req.Offset,
 		"remote": ex.Conn.RemoteAddr().String(),
 	}).Info("a group's offsets are reset on request")
+	if o.Offsets.Owned(req.Group) {
+		return ownOffsets(req.Group)
+	}
 	config := o.Topics.Get([]byte(req.Topic))
 	if !o.ServerSide {
 		return o.pushReset(ex, &req, config)
@@ -243,6 +247,9 @@ func (o *OffsetReset) clone(ex *remoting.Exchange) error {
 	var req remoting.CloneGroupOffsetRequest
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
+	}
+	if o.Offsets.Owned(req.DestGroup) {
+		return ownOffsets(req.DestGroup)
 	}
 	topics := []string{req.Topic}
 	if strings.TrimSpace(req.Topic) == "" {

@@ -13,6 +13,9 @@ import (
 // committed, and on a real broker that opens the store.
 const room = 160
 
+// mostChecks is the longest value of TRANSACTION_CHECK_TIMES.
+const mostChecks = "65535"
+
 var errNoRoom = &remoting.Error{Code: remoting.MessageIllegal,
 	Remark: "the message is illegal: its properties leave no room for those that a transaction needs, limit 32KB."}
 
@@ -51,27 +54,33 @@ func (a *Admission) apply(rec *message.Record, origin appender.Origin) error {
 		return nil
 	}
 	rec.SysFlag &^= message.SysFlagTransactionMask
-	if err := a.mayBeDelayed(rec); err != nil {
-		return err
-	}
 	if value, ok := message.PropertyGet(rec.Properties, message.PropertyCheckImmunity); ok {
 		a.note(immunity(value))
 	}
 	return a.rewrite(rec)
 }
 
-// mayBeDelayed refuses what could not be delayed when it is committed.
-func (a *Admission) mayBeDelayed(rec *message.Record) error {
-	if a.Delayed == nil {
-		return nil
-	}
-	_, level := message.PropertyGet(rec.Properties, message.PropertyDelay)
-	if !level && !message.HasTimer(rec.Properties) {
+// mayBeDelayed refuses what could not be delayed when it is committed. props are the properties that
+// the committed message has at least.
+func (a *Admission) mayBeDelayed(rec *message.Record, props []byte) error {
+	if a.Delayed == nil || !mayAskForDelay(props) {
 		return nil
 	}
 	trial := *rec
 	trial.Scratch = nil
+	trial.Properties = message.PropertyAppend(props, message.PropertyCheckTimes, mostChecks)
 	return a.Delayed(&trial)
+}
+
+func mayAskForDelay(props []byte) bool {
+	if message.HasTimer(props) {
+		return true
+	}
+	if _, level := message.PropertyGet(props, message.PropertyDelay); level {
+		return true
+	}
+	_, instant := message.PropertyGet(props, message.PropertyStartDeliverTime)
+	return instant
 }
 
 // note remembers the shortest time after which a producer wants to be asked, ms.
@@ -88,6 +97,9 @@ func (a *Admission) rewrite(rec *message.Record) error {
 	props := message.PropertyCopyWithout(rec.Scratch[:0], rec.Properties, replaced)
 	if key, ok := message.PropertyGet(rec.Properties, message.PropertyUniqKey); ok {
 		props = message.PropertyAppend(props, message.PropertyTransactionID, key)
+	}
+	if err := a.mayBeDelayed(rec, props); err != nil {
+		return err
 	}
 	var digits [20]byte
 	props = message.PropertyAppend(props, message.PropertyRealTopic, rec.Topic)

@@ -30,15 +30,17 @@ func (d *driver) giveUp(h *half, asked int, now int64) error {
 		PreparedTransactionOffset: h.v.CommitLogOffset, Body: h.v.Body, Properties: props,
 	}
 	g := &givenUp{d: d, offset: h.v.QueueOffset, counts: s.counts.of(h.realTopic)}
-	s.begin(g.offset)
+	// It is looked at again in any case: what became of it may be told later.
+	d.agenda.push(entry{due: now + giveUpAgainMs, offset: g.offset})
+	if !s.begin(g.offset) {
+		return nil
+	}
 	d.putting.Add(1)
 	_, pending, err := s.opts.Appender.Put(&rec, appender.FromScheduler, g)
 	if pending {
 		return nil
 	}
-	g.finish(err)
-	if err != nil {
-		d.agenda.push(entry{due: now + giveUpAgainMs, offset: g.offset})
+	if g.finish(err); err != nil {
 		return nil
 	}
 	s.opts.Logger.WithFields(logrus.Fields{"topic": string(h.realTopic), "group": string(h.group), "key": string(h.uniqKey), "checks": asked}).
@@ -46,11 +48,16 @@ func (d *driver) giveUp(h *half, asked int, now int64) error {
 	return nil
 }
 
-// begin notes that the end of a half message is being stored.
-func (s *Service) begin(offset int64) {
+// begin notes that the end of a half message is being stored, unless it has ended or its producer is
+// just ending it.
+func (s *Service) begin(offset int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if open, err := s.claim(offset); err != nil || !open {
+		return false
+	}
 	s.ending[offset] = s.opts.Log.MaxCommitLogOffset()
+	return true
 }
 
 // givenUp waits for a half message to be stored elsewhere.
@@ -75,7 +82,11 @@ func (g *givenUp) finish(err error) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.opts.Logger.WithError(err).Error("a transaction that was neither committed nor rolled back cannot be given up: it is tried again")
+		// All of them are refused while a disk is full.
+		if n := s.counts.refused.Add(1); n&(n-1) == 0 {
+			s.opts.Logger.WithError(err).WithField("times", n).
+				Error("transactions that were neither committed nor rolled back cannot be given up: it is tried again")
+		}
 	}
 	if g.d.putting.Add(-1) == 0 {
 		s.wake()

@@ -17,6 +17,7 @@ type topicCounts struct{ open, commits, rollbacks, givenUp atomic.Int64 }
 type counts struct {
 	asked      atomic.Int64
 	unreadable atomic.Int64
+	refused    atomic.Int64 // moves to TRANS_CHECK_MAX_TIME_TOPIC
 	latency    prometheus.Histogram
 
 	mu     sync.RWMutex // guards topics

@@ -60,8 +60,8 @@ func (s *Service) saveProgress() (left bool) {
 	if s.opts.Log.FlushedOffset() < p.logEnd {
 		return true
 	}
-	s.opts.Offsets.Commit(group, topicHalf, 0, p.half)
-	s.opts.Offsets.Commit(group, topicOp, 0, p.op)
+	s.opts.Offsets.CommitOwn(topicHalf, 0, p.half)
+	s.opts.Offsets.CommitOwn(topicOp, 0, p.op)
 	p.savedHalf, p.savedOp = p.half, p.op
 	s.noteProgress()
 	return p.half != p.savedHalf || p.op != p.savedOp

@@ -60,7 +60,7 @@ type (
 	// Offsets keeps the progress of groups.
 	Offsets interface {
 		Query(group, topic []byte, queueID int32) int64
-		Commit(group, topic []byte, queueID int32, offset int64) offset.Taken
+		CommitOwn(topic []byte, queueID int32, offset int64) offset.Taken
 	}
 	// Producers knows which producers are there.
 	Producers interface {
