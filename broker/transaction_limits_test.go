@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
+
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 )
@@ -121,5 +124,43 @@ func TestTransaction_EndsOnce(t *testing.T) {
 	}
 	if len(times) != rounds*each {
 		t.Errorf("%d ended, want %d", len(times), rounds*each)
+	}
+}
+
+// TestTransaction_GivenUpWithSpace tries again what a full disk keeps from being given up, without a
+// line in the log for each.
+func TestTransaction_GivenUpWithSpace(t *testing.T) {
+	t.Parallel()
+	const halves = 60
+	l := newLab(t)
+	log, lines := test.NewNullLogger()
+	l.log = log
+	l.config.TransactionCheckMax = 1
+	l.config.MappedFileSizeCommitLog, l.config.MaxMessageSize = 1<<20, 1<<16
+	l.open(startMs)
+	t.Cleanup(l.close)
+	p := l.produce("P")
+	for range halves {
+		p.prepare("T", strings.Repeat("b", 15_000))
+	}
+	l.advance(7 * time.Second)
+	l.disk.SetLimit(1)
+	l.advance(2 * time.Minute)
+	if n := l.broker.OpenTransactions(); n != halves {
+		t.Errorf("%d are open while the disk is full, want %d", n, halves)
+	}
+	refused := 0
+	for _, line := range lines.AllEntries() {
+		if line.Level == logrus.ErrorLevel && strings.Contains(line.Message, "given up") {
+			refused++
+		}
+	}
+	if refused == 0 || refused > 20 {
+		t.Errorf("%d lines about it", refused)
+	}
+	l.disk.SetLimit(0)
+	l.advance(time.Minute)
+	if n := len(l.bodies(message.TopicTransCheckMax)); n != halves || l.broker.OpenTransactions() != 0 {
+		t.Errorf("%d are given up, want %d", n, halves)
 	}
 }
