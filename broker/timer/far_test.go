@@ -145,6 +145,57 @@ func TestService_DamagedFiles(t *testing.T) {
 	}
 }
 
+// TestService_FarFilesGone takes what far files had out of the log again, once, and tells.
+func TestService_FarFilesGone(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.send("T", "first", delay(1000))
+	for i := range 20 {
+		l.send("T", fmt.Sprint(i), delay(100_000_000*int64(1+i%3)), key(fmt.Sprint(i)))
+	}
+	l.settle()
+	l.clock.Set(startMs + 1000)
+	l.settle()
+	for p := range l.service.Pending() {
+		if p.Due > startMs+100_000_000 {
+			break
+		}
+		if err := l.service.Cancel(t.Context(), p.ID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.settle()
+	l.close()
+	entries, err := l.disk.List("timer/delay/far")
+	if err != nil || len(entries) < 2 {
+		t.Fatal(entries, err)
+	}
+	for i, e := range entries {
+		if i == 0 {
+			continue // of what is left nothing comes twice
+		}
+		if err := l.disk.Remove("timer/delay/far/" + e.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.open()
+	if l.settle(); l.service.Count() != 13 {
+		t.Errorf("%d messages pend, want 13", l.service.Count())
+	}
+	if r := l.health.Report().Parts["timers"]; r.State != health.Degraded || !strings.Contains(r.Reason, "damaged") {
+		t.Errorf("health: %+v", r)
+	}
+	l.close()
+	l.open() // by the checkpoint of what was made again
+	defer l.close()
+	for next := l.settle(); next < math.MaxInt64; next = l.settle() {
+		l.clock.Set(next)
+	}
+	if n := l.count("T"); n != 14 {
+		t.Errorf("%d messages, want 14: %s", n, l.bodies("T"))
+	}
+}
+
 // TestService_AHugeSecondDoesNotHoldBackTheNext has both due at once after a jump of the clock.
 func TestService_AHugeSecondDoesNotHoldBackTheNext(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,7 @@ func (s *Service) open() error {
 	err = s.openLines(c)
 	if errors.Is(err, wheel.ErrDamaged) && c != nil {
 		s.opts.Logger.WithError(err).Error("the timers' files are not those of their checkpoint: they are made again from the log")
+		s.damagedThen = c.damaged
 		if err = s.forgetCheckpoint(); err == nil {
 			c, err = nil, s.openLines(nil)
 		}
@@ -146,7 +147,10 @@ func (s *Service) loadCheckpoint() *checkpoint {
 	return c
 }
 
+// openLines opens the Timelines. When files do not have messages that the checkpoint names, the error
+// wraps wheel.ErrDamaged: the log may have them.
 func (s *Service) openLines(c *checkpoint) error {
+	lost := int64(0)
 	for i := range s.lines {
 		opts := wheel.Options{FS: s.opts.FS, Dir: dir + "/" + lineNames[i], Log: s.opts.Logger}
 		var saved *wheel.State
@@ -155,15 +159,26 @@ func (s *Service) openLines(c *checkpoint) error {
 		}
 		t, err := wheel.Open(opts, saved, s.opts.Log.MaxCommitLogOffset())
 		if err != nil {
-			err = fmt.Errorf("timer: %w", err)
-			for _, opened := range s.lines[:i] {
-				err = errors.Join(err, opened.t.Close())
-			}
-			return err
+			return errors.Join(fmt.Errorf("timer: %w", err), s.shutLines(i))
+		}
+		if stats := t.Stats(); c != nil {
+			lost += stats.Damaged
 		}
 		s.lines[i] = &line{name: lineNames[i], wall: i == absoluteLine, t: t, loadedTo: -1, preparedAt: -1, farAt: -1}
 	}
-	return nil
+	if lost == 0 {
+		return nil
+	}
+	s.damaged += lost
+	return errors.Join(fmt.Errorf("timer: %w: %d messages are missing", wheel.ErrDamaged, lost), s.shutLines(len(s.lines)))
+}
+
+// shutLines closes the first lines again.
+func (s *Service) shutLines(n int) (err error) {
+	for _, l := range s.lines[:n] {
+		err = errors.Join(err, l.t.Close())
+	}
+	return err
 }
 
 // countFar counts the messages in far files whose records the log does not have any more: those of
