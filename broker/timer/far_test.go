@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/health"
@@ -216,6 +217,33 @@ func TestService_AHugeSecondDoesNotHoldBackTheNext(t *testing.T) {
 	last, _ := l.store.Queue([]byte("T"), 2).Unit(huge - 1)
 	if next.CommitLogOffset > last.CommitLogOffset {
 		t.Error("a message waited for all of the second before it")
+	}
+}
+
+// TestService_ArrivalsWhileAHugeSecondIsRead has messages come that are due before it while it is on
+// its way into memory.
+func TestService_ArrivalsWhileAHugeSecondIsRead(t *testing.T) {
+	t.Parallel()
+	l := newLabIn(t)
+	l.inOrder = false
+	l.open()
+	defer l.close()
+	const huge, others = 40_000, 300
+	l.pend(huge, func(int) int64 { return 100_000 })
+	l.settle()
+	l.clock.Set(startMs + 97_000)
+	for range others {
+		l.send("Before", "x", delay(1500))
+		time.Sleep(100 * time.Microsecond) // some come in the middle
+	}
+	l.settle()
+	l.clock.Set(startMs + 98_500)
+	if l.settle(); l.count("Before") != others {
+		t.Errorf("%d messages before it, want %d", l.count("Before"), others)
+	}
+	l.clock.Set(startMs + 100_000)
+	if l.settle(); l.count("T") != huge {
+		t.Errorf("%d messages, want %d", l.count("T"), huge)
 	}
 }
 

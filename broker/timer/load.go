@@ -41,6 +41,8 @@ func (s *Service) load(l *line, lineNow int64) {
 		if s.loaded >= maxLoaded && len(l.loaded) >= fewSeconds {
 			return
 		}
+		// Nothing lies before it: what comes for there while it is read is kept in memory too.
+		l.loadedTo = max(l.loadedTo, number-1)
 		if err := s.beginLoad(l, number); err != nil {
 			s.cannotRead(l, number, err)
 			return
