@@ -81,6 +81,7 @@ func (b *Broker) routes() []remoting.Route {
 		}).Routes(),
 		(&processor.GroupAdmin{
 			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Offsets: b.offsets,
+			Differences: o.Differences,
 		}).Routes(),
 		processor.Refused(),
 	}

@@ -50,6 +50,15 @@ func PropertyRest(props []byte, end int) []byte {
 	return props[min(end+1, len(props)):]
 }
 
+// PropertyBehind is where the entry behind the one at an index begins. It looks for the end only, which
+// is faster than PropertyBounds.
+func PropertyBehind(props []byte, at int) int {
+	if end := bytes.IndexByte(props[at:], valueEnd); end >= 0 {
+		return at + end + 1
+	}
+	return len(props)
+}
+
 func nextProperty(props []byte) (name, value, rest []byte, ok bool) {
 	at, end := PropertyBounds(props)
 	if at == 0 {

@@ -51,3 +51,12 @@ type View struct {
 	Topic                     []byte
 	Properties                []byte
 }
+
+// RecordFor is a record that stores the message in another place, with properties of its own. It
+// aliases what v does.
+func (v *View) RecordFor(topic string, queueID int32, properties []byte) Record {
+	return Record{
+		Topic: topic, QueueID: queueID, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
+		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: properties,
+	}
+}

@@ -209,17 +209,14 @@ func (s *Service) deliver(ctx context.Context, p Parked, v *message.View) error 
 	if s.opts.Exists != nil && !s.opts.Exists(p.Topic) {
 		return fmt.Errorf("%w: topic %q does not exist", ErrRefused, p.Topic)
 	}
-	rec := message.Record{
-		Topic: p.Topic, QueueID: p.QueueID, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
-		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: slices.Clone(v.Body),
-		Properties: message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
-			switch string(name) {
-			case PropertyReason, PropertyService, PropertyTopic, PropertyQueueID:
-				return true
-			}
-			return false
-		}),
-	}
+	rec := v.RecordFor(p.Topic, p.QueueID, message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
+		switch string(name) {
+		case PropertyReason, PropertyService, PropertyTopic, PropertyQueueID:
+			return true
+		}
+		return false
+	}))
+	rec.Body = slices.Clone(v.Body)
 	done := make(stored, 1)
 	_, pending, err := s.opts.Appender.Put(&rec, appender.FromScheduler, done)
 	if pending {

@@ -1,8 +1,8 @@
 package redeliver
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -49,10 +49,7 @@ func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
 		source = c.source.OfSuperseding(&s, commitLogOffset)
 	}
 	c.props = message.PropertyAppend(props, message.PropertySource, source)
-	c.Record = message.Record{
-		Topic: c.pending, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
-		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: c.props,
-	}
+	c.Record = v.RecordFor(c.pending, 0, c.props)
 	n, err := strconv.ParseInt(string(queueID), 10, 32)
 	if err != nil || n < 0 {
 		return fmt.Sprintf("REAL_QID is %q", queueID)
@@ -80,10 +77,7 @@ func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
 func RealProperties(dst, props []byte) (real, realTopic, queueID, superseded []byte) {
 	kept := 0 // what is copied next begins here
 	for at := 0; at < len(props); {
-		next := len(props)
-		if end := bytes.IndexByte(props[at:], propertyEnd); end >= 0 {
-			next = at + end + 1
-		}
+		next := message.PropertyBehind(props, at)
 		// Most names are none of these, as their first byte tells.
 		if first := props[at]; first == '_' || first == 'R' {
 			name, end := message.PropertyBounds(props[at:next])
@@ -108,9 +102,6 @@ func RealProperties(dst, props []byte) (real, realTopic, queueID, superseded []b
 	return append(dst, props[kept:]...), realTopic, queueID, superseded
 }
 
-// propertyEnd closes a property.
-const propertyEnd = 0x02
-
 // Real is a pending record as it will be in its topic, with memory of its own; CommitLogOffset and
 // StoreTimestamp are of where it waits.
 func Real(v *message.View, commitLogOffset int64) (message.Record, error) {
@@ -119,9 +110,7 @@ func Real(v *message.View, commitLogOffset int64) (message.Record, error) {
 	if err != nil {
 		return message.Record{}, fmt.Errorf("redeliver: pending message at %d: REAL_QID is %q", commitLogOffset, queueID)
 	}
-	return message.Record{
-		Topic: string(realTopic), QueueID: int32(id), Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp,
-		BornHost: v.BornHost, StoreHost: v.StoreHost, StoreTimestamp: v.StoreTimestamp, CommitLogOffset: commitLogOffset,
-		ReconsumeTimes: v.ReconsumeTimes, Body: append([]byte(nil), v.Body...), Properties: props,
-	}, nil
+	rec := v.RecordFor(string(realTopic), int32(id), props)
+	rec.Body, rec.StoreTimestamp, rec.CommitLogOffset = slices.Clone(v.Body), v.StoreTimestamp, commitLogOffset
+	return rec, nil
 }

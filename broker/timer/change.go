@@ -156,10 +156,7 @@ func (s *Service) supersedingRecord(v *message.View, id ID, due *message.Due) (*
 	if before, ok := message.SupersedesOf(v.Properties); ok {
 		sup.Root, sup.Generation = before.Root, before.Generation
 	}
-	rec := &message.Record{
-		Topic: message.TopicTimer, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
-		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes,
-	}
+	rec := v.RecordFor(message.TopicTimer, 0, nil)
 	old, ok := message.DueOf(v.Properties)
 	if due == nil {
 		sup.Generation = 0
@@ -175,7 +172,7 @@ func (s *Service) supersedingRecord(v *message.View, id ID, due *message.Due) (*
 	if len(rec.Properties)+deliveryRoom > message.MaxPropertiesLength {
 		return nil, errNoRoom
 	}
-	return rec, nil
+	return &rec, nil
 }
 
 func (s *Service) supersedingProperties(props []byte, sup *message.Supersedes, due message.Due) []byte {

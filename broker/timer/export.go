@@ -107,11 +107,8 @@ func (e *export) giveView(number int64, item *wheel.Item, v *message.View) error
 		e.cancels[exportedCancel{item.LogOffset, out}] = true
 		due = out + 1
 	}
-	e.rec = message.Record{
-		Topic: message.TopicTimer, Flag: v.Flag, SysFlag: v.SysFlag, BornTimestamp: v.BornTimestamp, BornHost: v.BornHost,
-		StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Internal: true,
-		Properties: realProperties(e.rec.Properties[:0], v.Properties, &p, due, out),
-	}
+	e.rec = v.RecordFor(message.TopicTimer, 0, realProperties(e.rec.Properties[:0], v.Properties, &p, due, out))
+	e.rec.Internal = true
 	if err := e.put(&e.rec); err != nil {
 		return err
 	}

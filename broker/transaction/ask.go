@@ -2,7 +2,6 @@ package transaction
 
 import (
 	"strconv"
-	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
 
@@ -21,9 +20,6 @@ const (
 
 // busyMs is after how long a half message is looked at again whose end is just being stored, ms.
 const busyMs = 1000
-
-// opaques counts this process's own requests to producers.
-var opaques atomic.Int32
 
 // asking is what the driver needs to ask.
 type asking struct {
@@ -113,9 +109,11 @@ func (d *driver) question(h *half, times int) bool {
 		if m.Conn.Closed() {
 			continue
 		}
-		if d.send(m, h, times) == nil {
+		err := d.send(m, h, times)
+		if err == nil {
 			return true
 		}
+		d.s.opts.Logger.WithError(err).WithField("group", string(h.group)).Debug("a producer cannot be asked about a transaction")
 	}
 	if len(members) == 0 {
 		d.s.opts.Logger.WithFields(logrus.Fields{"group": string(h.group), "key": string(h.uniqKey)}).
@@ -127,15 +125,9 @@ func (d *driver) question(h *half, times int) bool {
 // send asks one producer.
 func (d *driver) send(m *client.Member, h *half, times int) error {
 	a := &d.asking
-	a.props = message.PropertyCopyWithout(a.props[:0], h.v.Properties, func(name []byte) bool {
-		return string(name) == message.PropertyCheckTimes
-	})
+	a.props = message.PropertyCopyWithout(a.props[:0], h.v.Properties, isCheckTimes)
 	a.props = message.PropertyAppend(a.props, message.PropertyCheckTimes, strconv.Itoa(times))
-	rec := message.Record{
-		Topic: string(h.realTopic), QueueID: h.realQueueID, Flag: h.v.Flag, SysFlag: h.v.SysFlag,
-		BornTimestamp: h.v.BornTimestamp, BornHost: h.v.BornHost, StoreHost: h.v.StoreHost,
-		ReconsumeTimes: h.v.ReconsumeTimes, Body: h.v.Body, Properties: a.props,
-	}
+	rec := h.v.RecordFor(string(h.realTopic), h.realQueueID, a.props)
 	size := message.EncodedLen(&rec)
 	if cap(a.body) < size {
 		a.body = make([]byte, size)
@@ -153,9 +145,9 @@ func (d *driver) send(m *client.Member, h *half, times int) error {
 		OffsetMsgID: string(message.AppendOffsetID(nil, h.v.StoreHost, h.v.CommitLogOffset)),
 	}
 	header.Encode(&ext)
-	frame := remoting.AppendRequest(nil, remoting.CheckTransactionState, opaques.Add(1), remoting.FlagOneway, &ext, a.body)
+	err := client.Notify(m.Conn, remoting.CheckTransactionState, &ext, a.body)
 	if cap(a.body) > burstBytes {
 		a.body = nil
 	}
-	return m.Conn.Send(frame)
+	return err
 }

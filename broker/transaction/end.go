@@ -141,8 +141,7 @@ func (e *Ending) copy(h *half) error {
 		return remoting.Errorf(remoting.TopicNotExist, "topic[%s] not exist: the transaction stays open", h.realTopic)
 	}
 	e.props = message.PropertyCopyWithout(e.props[:0], h.v.Properties, func(name []byte) bool {
-		return string(name) == message.PropertyRealTopic || string(name) == message.PropertyRealQueueID ||
-			asked > 0 && string(name) == message.PropertyCheckTimes
+		return string(name) == message.PropertyRealTopic || string(name) == message.PropertyRealQueueID || asked > 0 && isCheckTimes(name)
 	})
 	if asked > 0 {
 		e.props = message.PropertyAppend(e.props, message.PropertyCheckTimes, strconv.Itoa(asked+h.checked))
@@ -150,12 +149,9 @@ func (e *Ending) copy(h *half) error {
 	if s.opts.Virtual {
 		e.props = s.keepInstant(e.props, h)
 	}
-	e.rec = message.Record{
-		Topic: name, QueueID: h.realQueueID, Flag: h.v.Flag, BornTimestamp: h.v.BornTimestamp, BornHost: h.v.BornHost,
-		SysFlag:   h.v.SysFlag&^message.SysFlagTransactionMask | message.SysFlagCommit,
-		StoreHost: h.v.StoreHost, ReconsumeTimes: h.v.ReconsumeTimes, PreparedTransactionOffset: h.v.CommitLogOffset,
-		Body: h.v.Body, Properties: e.props, Scratch: e.scratch,
-	}
+	e.rec = h.v.RecordFor(name, h.realQueueID, e.props)
+	e.rec.SysFlag = h.v.SysFlag&^message.SysFlagTransactionMask | message.SysFlagCommit
+	e.rec.PreparedTransactionOffset, e.rec.Scratch = h.v.CommitLogOffset, e.scratch
 	return nil
 }
 

@@ -20,16 +20,13 @@ const giveUpAgainMs = 10_000
 func (d *driver) giveUp(h *half, asked int, now int64) error {
 	s := d.s
 	s.opts.Topics.CreateRetry(message.TopicTransCheckMax, 1, topic.PermRead|topic.PermWrite)
-	props := message.PropertyCopyWithout(nil, h.v.Properties, func(name []byte) bool {
-		return string(name) == message.PropertyCheckTimes
-	})
+	props := message.PropertyCopyWithout(nil, h.v.Properties, isCheckTimes)
 	props = message.PropertyAppend(props, message.PropertyCheckTimes, strconv.Itoa(asked))
-	rec := message.Record{
-		Topic: message.TopicTransCheckMax, Flag: h.v.Flag, SysFlag: h.v.SysFlag, BornTimestamp: h.v.BornTimestamp,
-		BornHost: h.v.BornHost, StoreHost: h.v.StoreHost, ReconsumeTimes: h.v.ReconsumeTimes,
-		PreparedTransactionOffset: h.v.CommitLogOffset, Body: h.v.Body, Properties: props,
-	}
-	g := &givenUp{d: d, offset: h.v.QueueOffset, counts: s.counts.of(h.realTopic)}
+	rec := h.v.RecordFor(message.TopicTransCheckMax, 0, props)
+	rec.PreparedTransactionOffset = h.v.CommitLogOffset
+	g := &givenUp{d: d, offset: h.v.QueueOffset, counts: s.counts.of(h.realTopic), log: s.opts.Logger.WithFields(logrus.Fields{
+		"topic": string(h.realTopic), "group": string(h.group), "key": string(h.uniqKey), "checks": asked,
+	})}
 	// It is looked at again in any case: what became of it may be told later.
 	d.agenda.push(entry{due: now + giveUpAgainMs, offset: g.offset})
 	if !s.begin(g.offset) {
@@ -37,14 +34,9 @@ func (d *driver) giveUp(h *half, asked int, now int64) error {
 	}
 	d.putting.Add(1)
 	_, pending, err := s.opts.Appender.Put(&rec, appender.FromScheduler, g)
-	if pending {
-		return nil
+	if !pending {
+		g.finish(err)
 	}
-	if g.finish(err); err != nil {
-		return nil
-	}
-	s.opts.Logger.WithFields(logrus.Fields{"topic": string(h.realTopic), "group": string(h.group), "key": string(h.uniqKey), "checks": asked}).
-		Warn("a transaction was neither committed nor rolled back: it waits in " + message.TopicTransCheckMax)
 	return nil
 }
 
@@ -65,6 +57,7 @@ type givenUp struct {
 	d      *driver
 	offset int64
 	counts *topicCounts
+	log    logrus.FieldLogger
 }
 
 // PutDone implements store.Completion.
@@ -84,9 +77,11 @@ func (g *givenUp) finish(err error) {
 	if err != nil {
 		// All of them are refused while a disk is full.
 		if n := s.counts.refused.Add(1); n&(n-1) == 0 {
-			s.opts.Logger.WithError(err).WithField("times", n).
+			g.log.WithError(err).WithField("times", n).
 				Error("transactions that were neither committed nor rolled back cannot be given up: it is tried again")
 		}
+	} else {
+		g.log.Warn("a transaction was neither committed nor rolled back: it waits in " + message.TopicTransCheckMax)
 	}
 	if g.d.putting.Add(-1) == 0 {
 		s.wake()
@@ -107,13 +102,11 @@ func (s *Service) Resume(commitLogOffset int64) (err error) {
 		return errNoGivenUp
 	}
 	props := message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
-		return string(name) == message.PropertyCheckTimes || string(name) == message.PropertyPreparedQueueOffset
+		return isCheckTimes(name) || string(name) == message.PropertyPreparedQueueOffset
 	})
 	props = message.PropertyAppend(props, message.PropertyCheckTimes, "0")
-	rec := message.Record{
-		Topic: message.TopicTransHalf, Flag: v.Flag, SysFlag: v.SysFlag &^ message.SysFlagTransactionMask, BornTimestamp: v.BornTimestamp,
-		BornHost: v.BornHost, StoreHost: v.StoreHost, ReconsumeTimes: v.ReconsumeTimes, Body: v.Body, Properties: props,
-	}
+	rec := v.RecordFor(message.TopicTransHalf, 0, props)
+	rec.SysFlag &^= message.SysFlagTransactionMask
 	if _, _, err := s.opts.Appender.Put(&rec, appender.FromScheduler, nil); err != nil {
 		return err
 	}

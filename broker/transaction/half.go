@@ -72,6 +72,9 @@ func immunity(value []byte) int64 {
 	return max(1, min(n, maxImmunity)) * 1000
 }
 
+// isCheckTimes names the property that says how often a producer was asked.
+func isCheckTimes(name []byte) bool { return string(name) == message.PropertyCheckTimes }
+
 // since is the instant, ms of message time, from which on a half message waits. A record that the
 // real broker stored in place of an earlier one waits since that was born.
 func (h *half) since() int64 {

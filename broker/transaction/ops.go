@@ -98,15 +98,18 @@ func readOp(body []byte, ended func(offset int64)) {
 	}
 }
 
-// readChecks calls checked with every half message that PropertyChecks names.
+// readChecks calls checked with every half message that PropertyChecks names; what is no number is
+// passed over.
 func readChecks(text []byte, checked func(offset int64, times int)) {
 	for len(text) > 0 {
 		var one []byte
 		one, text, _ = bytes.Cut(text, []byte(","))
 		first, second, _ := bytes.Cut(one, []byte(":"))
 		offset, err := strconv.ParseInt(string(first), 10, 64)
-		times, err2 := strconv.ParseUint(string(second), 10, 16)
-		if err == nil && err2 == nil {
+		if err != nil {
+			continue
+		}
+		if times, err := strconv.ParseUint(string(second), 10, 16); err == nil {
 			checked(offset, int(times))
 		}
 	}

@@ -55,6 +55,7 @@ func (s *Service) readOps() (endedBelow int64, err error) {
 	from := s.saved(topicOp, q)
 	s.progress.op, s.progress.savedOp, s.progress.next = from, from, from
 	unreadable := 0
+	var damage error // the last of it
 	var units [256]store.Unit
 	for at := from; at < q.Max(); {
 		n, err := q.Units(at, units[:])
@@ -67,7 +68,7 @@ func (s *Service) readOps() (endedBelow int64, err error) {
 		for i := range units[:n] {
 			below, err := s.readOpRecord(at+int64(i), &units[i])
 			if err != nil {
-				unreadable++
+				unreadable, damage = unreadable+1, err
 				continue
 			}
 			endedBelow = below
@@ -76,7 +77,7 @@ func (s *Service) readOps() (endedBelow int64, err error) {
 	}
 	if unreadable > 0 {
 		s.counts.unreadable.Add(int64(unreadable))
-		s.opts.Logger.WithField("records", unreadable).Error("records of the op topic cannot be read: producers are asked about transactions that have ended")
+		s.opts.Logger.WithError(damage).WithField("records", unreadable).Error("records of the op topic cannot be read: producers are asked about transactions that have ended")
 	}
 	return endedBelow, nil
 }
