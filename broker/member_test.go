@@ -82,16 +82,7 @@ func (m *member) do(code int32, ext *remoting.ExtWriter, body []byte) *remoting.
 	opaque, answer := m.opaque, make(chan *remoting.Command, 1)
 	m.waiting[opaque] = answer
 	m.mu.Unlock()
-	var ex remoting.Exchange
-	ex.Begin(m)
-	if err := remoting.Decode(remoting.AppendRequest(nil, code, opaque, 0, ext, body), &ex.Req); err != nil {
-		m.l.t.Fatal(err)
-	}
-	ex.Req.Language = m.language
-	m.l.broker.Router().Serve(&ex)
-	if !ex.Deferred() {
-		_ = m.SendParts(remoting.AppendReplyHead(nil, opaque, &ex.Reply), ex.Reply.Parts, ex.Reply.Release)
-	}
+	m.l.serve(m, m.language, code, opaque, ext, body)
 	select {
 	case reply := <-answer:
 		return reply
@@ -202,14 +193,8 @@ func (m *member) Closed() bool {
 func (m *member) Send(frame []byte) error { return m.SendParts(frame, nil, nil) }
 
 func (m *member) SendParts(head []byte, parts [][]byte, release func()) error {
-	for _, part := range parts {
-		head = append(head, part...)
-	}
-	if release != nil {
-		release()
-	}
-	reply := new(remoting.Command)
-	if err := remoting.Decode(head, reply); err != nil {
+	reply, err := received(head, parts, release)
+	if err != nil {
 		return err
 	}
 	m.mu.Lock()

@@ -35,14 +35,8 @@ func (c *wireConn) Closed() bool               { return c.closed.Load() }
 func (c *wireConn) Send(frame []byte) error    { return c.SendParts(frame, nil, nil) }
 
 func (c *wireConn) SendParts(head []byte, parts [][]byte, release func()) error {
-	for _, part := range parts {
-		head = append(head, part...)
-	}
-	if release != nil {
-		release()
-	}
-	cmd := new(remoting.Command)
-	if err := remoting.Decode(head, cmd); err != nil {
+	cmd, err := received(head, parts, release)
+	if err != nil {
 		return err
 	}
 	if cmd.IsResponse() {
@@ -82,13 +76,7 @@ func (o *orderly) connect() {
 // do sends a request and returns the answer.
 func (o *orderly) do(code int32, ext *remoting.ExtWriter, body []byte) *remoting.Command {
 	o.m.t.Helper()
-	var ex remoting.Exchange
-	ex.Begin(o.conn)
-	if err := remoting.Decode(remoting.AppendRequest(nil, code, 1, 0, ext, body), &ex.Req); err != nil {
-		o.m.t.Fatal(err)
-	}
-	o.m.broker.Router().Serve(&ex)
-	_ = o.conn.SendParts(remoting.AppendReplyHead(nil, 1, &ex.Reply), ex.Reply.Parts, ex.Reply.Release)
+	o.m.serve(o.conn, remoting.LanguageJava, code, 1, ext, body)
 	return o.conn.answer
 }
 

@@ -56,15 +56,7 @@ func (l *lab) produce(group string) *producer {
 
 // do sends a request and returns the answer.
 func (p *producer) do(code int32, ext *remoting.ExtWriter, body []byte) *remoting.Command {
-	var ex remoting.Exchange
-	ex.Begin(p)
-	if err := remoting.Decode(remoting.AppendRequest(nil, code, 1, 0, ext, body), &ex.Req); err != nil {
-		p.l.t.Fatal(err)
-	}
-	p.l.broker.Router().Serve(&ex)
-	if !ex.Deferred() {
-		_ = p.SendParts(remoting.AppendReplyHead(nil, 1, &ex.Reply), ex.Reply.Parts, ex.Reply.Release)
-	}
+	p.l.serve(p, remoting.LanguageJava, code, 1, ext, body)
 	return <-p.answer
 }
 
@@ -165,14 +157,8 @@ func (p *producer) Closed() bool {
 func (p *producer) Send(frame []byte) error { return p.SendParts(frame, nil, nil) }
 
 func (p *producer) SendParts(head []byte, parts [][]byte, release func()) error {
-	for _, part := range parts {
-		head = append(head, part...)
-	}
-	if release != nil {
-		release()
-	}
-	cmd := new(remoting.Command)
-	if err := remoting.Decode(head, cmd); err != nil {
+	cmd, err := received(head, parts, release)
+	if err != nil {
 		return err
 	}
 	if cmd.IsResponse() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -64,42 +65,63 @@ func Call(ctx context.Context, conn remoting.Conn, q *Question) (*remoting.Comma
 // another goroutine, with what Call returns. When Ask fails itself (ErrManyCalls, ErrStopping),
 // done is not called. Close ends the calls and waits for what done does.
 func (r *Registry) Ask(conn remoting.Conn, q *Question, done func(answer *remoting.Command, err error)) error {
-	r.callMu.Lock()
-	defer r.callMu.Unlock()
+	return r.calls.ask(conn, q, done)
+}
+
+// calls are those of Ask whose answers are waited for.
+type calls struct {
+	log logrus.FieldLogger
+
+	mu    sync.Mutex      // guards count, and ctx against ask
+	count int             // of those that wait
+	ctx   context.Context // of every call
+	stop  context.CancelFunc
+	wg    sync.WaitGroup
+}
+
+func (c *calls) begin(log logrus.FieldLogger) {
+	c.log = log
+	c.ctx, c.stop = context.WithCancel(context.Background())
+}
+
+func (c *calls) ask(conn remoting.Conn, q *Question, done func(answer *remoting.Command, err error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
-	case r.asking.Err() != nil:
+	case c.ctx.Err() != nil:
 		return ErrStopping
-	case r.calls >= maxCalls:
+	case c.count >= maxCalls:
 		return ErrManyCalls
 	}
-	r.calls++
-	r.wg.Go(func() {
-		defer r.asked()
-		done(Call(r.asking, conn, q))
+	c.count++
+	c.wg.Go(func() {
+		defer c.asked()
+		done(Call(c.ctx, conn, q))
 	})
 	return nil
 }
 
-// asked ends a call of Ask, and keeps a panic in what it did from ending the process.
-func (r *Registry) asked() {
+// asked ends a call, and keeps a panic in what it did from ending the process.
+func (c *calls) asked() {
 	if p := recover(); p != nil {
-		r.opts.Log.WithFields(logrus.Fields{"panic": p, "stack": string(debug.Stack())}).Error("panic after a call to a client")
+		c.log.WithFields(logrus.Fields{"panic": p, "stack": string(debug.Stack())}).Error("panic after a call to a client")
 	}
-	r.callMu.Lock()
-	r.calls--
-	r.callMu.Unlock()
+	c.mu.Lock()
+	c.count--
+	c.mu.Unlock()
 }
 
-// stopAsking ends the calls that wait, and lets no more begin.
-func (r *Registry) stopAsking() {
-	r.callMu.Lock()
-	defer r.callMu.Unlock()
-	r.endCalls()
+// end ends the calls that wait, and lets no more begin.
+func (c *calls) end() {
+	c.mu.Lock()
+	c.stop()
+	c.mu.Unlock()
+	c.wg.Wait()
 }
 
-// waitingCalls is how many calls wait for an answer.
-func (r *Registry) waitingCalls() int {
-	r.callMu.Lock()
-	defer r.callMu.Unlock()
-	return r.calls
+// waiting is how many calls wait for an answer.
+func (c *calls) waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count
 }

@@ -43,7 +43,7 @@ func (r *Registry) register() error {
 		}, func() float64 { return float64(r.conflicts.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "wheelmq_client_calls_waiting", Help: "Requests of the broker to clients whose answers it waits for.",
-		}, func() float64 { return float64(r.waitingCalls()) }),
+		}, func() float64 { return float64(r.calls.waiting()) }),
 	} {
 		if err := r.opts.Metrics.Register(c); err != nil {
 			return fmt.Errorf("client: register metrics: %w", err)

@@ -77,54 +77,6 @@ func (r *Registry) ProducerConn(clientID string) remoting.Conn {
 	return found
 }
 
-// Requested notes that a client asks for replies (REPLY_TO_CLIENT), and where it does: its heartbeat
-// may be 30 s away. A connection is known by the last client that it names; while that lives, nobody
-// else takes its place, such as a consumer that passes the request on.
-func (r *Registry) Requested(conn remoting.Conn, clientID []byte) {
-	r.requesterMu.Lock()
-	defer r.requesterMu.Unlock()
-	known, named := r.requesters[conn.ID()]
-	if named && known == string(clientID) || conn.Closed() {
-		return
-	}
-	id := string(clientID)
-	if other := r.requesterConns[id]; other != nil && !other.Closed() {
-		return
-	}
-	if named {
-		r.forgetRequester(conn.ID(), known)
-	}
-	r.requesters[conn.ID()] = id
-	r.requesterConns[id] = conn
-}
-
-// RequesterConn returns the connection on which a client has asked for replies, or nil.
-func (r *Registry) RequesterConn(clientID string) remoting.Conn {
-	r.requesterMu.Lock()
-	defer r.requesterMu.Unlock()
-	if conn := r.requesterConns[clientID]; conn != nil && !conn.Closed() {
-		return conn
-	}
-	return nil
-}
-
-// requesterGone forgets a connection that has ended.
-func (r *Registry) requesterGone(conn remoting.Conn) {
-	r.requesterMu.Lock()
-	defer r.requesterMu.Unlock()
-	if id, named := r.requesters[conn.ID()]; named {
-		r.forgetRequester(conn.ID(), id)
-	}
-}
-
-// forgetRequester drops a connection's name. r.requesterMu is held.
-func (r *Registry) forgetRequester(connID uint64, clientID string) {
-	delete(r.requesters, connID)
-	if c := r.requesterConns[clientID]; c != nil && c.ID() == connID {
-		delete(r.requesterConns, clientID)
-	}
-}
-
 // Producers returns the members of a producer group, by client ID; nil when it has none.
 func (r *Registry) Producers(group string) []Member {
 	r.mu.RLock()

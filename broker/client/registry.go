@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -62,23 +61,16 @@ type Registry struct {
 	producers map[string]map[uint64]*Member
 	channels  map[string]map[uint64]*producerChannel // of clients that produce, by client ID
 
-	requesterMu    sync.Mutex               // guards requesters and requesterConns
-	requesters     map[uint64]string        // client ID by connection
-	requesterConns map[string]remoting.Conn // by client ID
-
-	memory    *memory
-	conflicts atomic.Int64 // that operators were warned of
+	requesters requesters
+	calls      calls
+	memory     *memory
+	conflicts  atomic.Int64 // that operators were warned of
 
 	idle     atomic.Bool   // nobody was there to expire
 	kick     chan struct{} // somebody came
 	stop     chan struct{}
 	stopOnce sync.Once
 	wg       sync.WaitGroup
-
-	callMu   sync.Mutex // guards calls, and asking against Ask
-	calls    int        // to clients, whose answers are waited for
-	asking   context.Context
-	endCalls context.CancelFunc
 }
 
 // New returns an empty registry.
@@ -87,17 +79,16 @@ func New(opts Options) (*Registry, error) {
 		opts.ExpireMs = defaultExpireMs
 	}
 	r := &Registry{
-		opts:      opts,
-		consumers: make(map[string]*consumers),
-		producers: make(map[string]map[uint64]*Member),
-		channels:  make(map[string]map[uint64]*producerChannel),
-		kick:      make(chan struct{}, 1),
-		stop:      make(chan struct{}),
-		memory:    newMemory(&opts),
-
-		requesters: make(map[uint64]string), requesterConns: make(map[string]remoting.Conn),
+		opts:       opts,
+		consumers:  make(map[string]*consumers),
+		producers:  make(map[string]map[uint64]*Member),
+		channels:   make(map[string]map[uint64]*producerChannel),
+		requesters: newRequesters(),
+		memory:     newMemory(&opts),
+		kick:       make(chan struct{}, 1),
+		stop:       make(chan struct{}),
 	}
-	r.asking, r.endCalls = context.WithCancel(context.Background())
+	r.calls.begin(opts.Log)
 	if err := r.register(); err != nil {
 		return nil, err
 	}
@@ -116,7 +107,7 @@ func (r *Registry) Start() {
 // Close stops; calls to clients end without an answer.
 func (r *Registry) Close() error {
 	r.stopOnce.Do(func() { close(r.stop) })
-	r.stopAsking()
+	r.calls.end()
 	r.wg.Wait()
 	r.memory.save()
 	return nil
@@ -194,7 +185,7 @@ func (r *Registry) Unregister(conn remoting.Conn, clientID, producerGroup, consu
 
 // ConnClosed takes a connection out of all its groups and tells the rest at once.
 func (r *Registry) ConnClosed(conn remoting.Conn) {
-	r.requesterGone(conn)
+	r.requesters.gone(conn)
 	r.leaveAll(func(m *Member) bool { return m.Conn.ID() == conn.ID() })
 }
 
