@@ -3,6 +3,7 @@ package broker
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -13,15 +14,19 @@ import (
 
 // routes is the broker's table: every request code it serves or refuses.
 func (b *Broker) routes() []remoting.Route {
+	return slices.Concat(b.sendRoutes(), b.pullRoutes(), b.groupRoutes(), b.queryRoutes(), b.adminRoutes(), processor.Refused())
+}
+
+// sendRoutes are the requests that store messages.
+func (b *Broker) sendRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
-	readable := func() bool { return c.BrokerPermission&4 != 0 }
 	send := processor.NewSend(processor.SendOptions{
 		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
 		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
 		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: c.RejectTransactionMessage, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
 		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
 	})
-	families := [][]remoting.Route{
+	return slices.Concat(
 		send.Routes(),
 		(&processor.Reply{
 			Send: send, Clients: b.clients, Stored: c.StoreReplyMessageEnable, Time: o.Store, Log: o.Log,
@@ -37,9 +42,16 @@ func (b *Broker) routes() []remoting.Route {
 			Writable: func() bool { return c.BrokerPermission&2 != 0 || c.AllowRecallWhenBrokerNotWriteable },
 		}).Routes(),
 		b.timerAdmin().Routes(),
+	)
+}
+
+// pullRoutes are the requests by which consumers read and say how far they are.
+func (b *Broker) pullRoutes() []remoting.Route {
+	o, c := b.opts, b.opts.Config
+	return slices.Concat(
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
-			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: readable, BrokerName: c.BrokerName,
+			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: func() bool { return c.BrokerPermission&4 != 0 }, BrokerName: c.BrokerName,
 			PropertyFilter: b.propertyFilter(), NoLitePull: !c.LitePullMessageEnable,
 			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
 			Limits: processor.PullLimits{
@@ -55,8 +67,15 @@ func (b *Broker) routes() []remoting.Route {
 			BrokerName: c.BrokerName, ServerSide: c.UseServerSideResetOffset, Topics: b.topics, Groups: b.groups, Clients: b.clients,
 			Offsets: b.offsets, Store: b.store, Polls: b.polls, Differences: o.Differences, Log: o.Log,
 		}).Routes(),
-		(&processor.Relay{BrokerName: c.BrokerName, Clients: b.clients, Topics: b.topics, Groups: b.groups, Store: b.store, Log: o.Log}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
+	)
+}
+
+// groupRoutes are the requests about clients and their groups.
+func (b *Broker) groupRoutes() []remoting.Route {
+	o, c := b.opts, b.opts.Config
+	return slices.Concat(
+		(&processor.Relay{BrokerName: c.BrokerName, Clients: b.clients, Topics: b.topics, Groups: b.groups, Store: b.store, Log: o.Log}).Routes(),
 		(&processor.Heartbeat{
 			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, PropertyFilter: b.propertyFilter(),
 			Log: o.Log,
@@ -66,9 +85,15 @@ func (b *Broker) routes() []remoting.Route {
 			BrokerName: c.BrokerName, BrokerAddr: o.StoreHost.String(), Clients: b.clients, Groups: b.groups, Offsets: b.offsets,
 			Topics: b.topics, Store: b.store, Stats: b.stats, Time: o.Store, Differences: o.Differences,
 		}).Routes(),
-		(&processor.QueueUnits{Clients: b.clients, Store: b.store}).Routes(),
-		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
+	)
+}
+
+// queryRoutes are the requests that look at messages, queues and the broker.
+func (b *Broker) queryRoutes() []remoting.Route {
+	o, c := b.opts, b.opts.Config
+	return slices.Concat(
+		(&processor.QueueUnits{Clients: b.clients, Store: b.store}).Routes(),
 		(&processor.Query{Index: b.store, DefaultMaxNum: int(c.DefaultQueryMaxNum), Differences: o.Differences}).Routes(),
 		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
@@ -76,6 +101,14 @@ func (b *Broker) routes() []remoting.Route {
 			Stats: b.stats, Store: b.store, Wire: o.Wire, CommitLogDir: filepath.Join(c.StorePathRootDir, "commitlog"),
 			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed, Config: b.configText,
 		}).Routes(),
+	)
+}
+
+// adminRoutes are the requests that change topics and groups, and tidy up.
+func (b *Broker) adminRoutes() []remoting.Route {
+	o := b.opts
+	return slices.Concat(
+		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.TopicAdmin{
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
 		}).Routes(),
@@ -83,13 +116,7 @@ func (b *Broker) routes() []remoting.Route {
 			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Offsets: b.offsets,
 			Differences: o.Differences,
 		}).Routes(),
-		processor.Refused(),
-	}
-	var table []remoting.Route
-	for _, family := range families {
-		table = append(table, family...)
-	}
-	return table
+	)
 }
 
 // keepsQueues tells whether a topic is in use: its queues are not to be cleaned away.
