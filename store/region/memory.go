@@ -324,6 +324,9 @@ func (f *memoryFile) sizeSynced() {
 
 func (f *memoryFile) Prefault(int, int) {}
 
+// Blank implements Region.
+func (f *memoryFile) Blank(int, int) {}
+
 // Fetch implements Region.
 func (f *memoryFile) Fetch(int, int) {}
 

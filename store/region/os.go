@@ -256,6 +256,27 @@ func (r *osRegion) Prefault(from, to int) {
 	}
 }
 
+// blankStep is how much Blank writes at a time, bytes: the kernel makes pages of up to this size,
+// which it writes back as one when a byte of them has changed.
+const blankStep = 64 << 10
+
+var blanks [blankStep]byte
+
+// Blank implements Region. A page fault reads the page, zeros too, and makes pages one by one; a
+// write makes many, and they are there when they fault. Failing is harmless, as with Prefault.
+func (r *osRegion) Blank(from, to int) {
+	if to = min(to, len(r.b)); to <= from {
+		return
+	}
+	if f, err := os.OpenFile(r.path, os.O_WRONLY, 0); err == nil {
+		for at := from; at < to && err == nil; at += blankStep {
+			_, err = f.WriteAt(blanks[:min(blankStep, to-at)], int64(at))
+		}
+		_ = f.Close() // nothing is lost: the space was there before
+	}
+	r.Prefault(from, to)
+}
+
 // Fetch implements Region. Failing is harmless: the pages are read when they are accessed.
 func (r *osRegion) Fetch(from, to int) {
 	from -= from % os.Getpagesize()

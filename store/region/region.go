@@ -23,6 +23,9 @@ type Region interface {
 	// Prefault makes the pages of [from, to) writable ahead of the first write to them, which
 	// is then cheap. Contents do not change; failing is harmless.
 	Prefault(from, to int)
+	// Blank is Prefault for bytes [from, to) that have space and hold nothing that anybody needs:
+	// they are zeros afterwards, or what they were. Pages that need not be read cost a third.
+	Blank(from, to int)
 	// Fetch asks for the bytes [from, to) to be read from the disk and does not wait until they
 	// are. Unlike an access to them it reads nothing around.
 	Fetch(from, to int)

@@ -185,6 +185,7 @@ func (r *scratchRegion) Bytes() []byte                { return r.b }
 func (r *scratchRegion) Reserve(int, int) error       { return nil }
 func (r *scratchRegion) Sync(int, int) error          { return nil }
 func (r *scratchRegion) Prefault(int, int)            {}
+func (r *scratchRegion) Blank(int, int)               {}
 func (r *scratchRegion) Fetch(int, int)               {}
 func (r *scratchRegion) Written(after int) (int, int) { return after, len(r.b) }
 

@@ -96,15 +96,17 @@ func (x *extent) write(pos int64, b []byte) error {
 	return nil
 }
 
-// grow reserves space up to a position, and a piece ahead, whose pages are made in one go.
-func (x *extent) grow(to int64) error {
+// grow reserves space up to a position, and a piece ahead, whose pages are made in one go. Nothing
+// is written behind end yet.
+func (x *extent) grow(end, to int64) error {
 	from := x.reserved
 	piece := min(max(from/8, minPiece), maxPiece)
 	if err := x.reserve(max(to, min(from+piece, (from/x.chunk+1)*x.chunk))); err != nil {
 		return err
 	}
-	if at := max(from-x.at, 0); at < int64(len(x.b)) {
-		x.maps[x.at/x.chunk].Prefault(int(at), int(min(x.reserved-x.at, x.chunk)))
+	// After an open what has space is known by whole pages, and the last one is in use.
+	if at := max(from-x.at, end-x.at, 0); at < int64(len(x.b)) {
+		x.maps[x.at/x.chunk].Blank(int(at), int(min(x.reserved-x.at, x.chunk)))
 	}
 	return nil
 }

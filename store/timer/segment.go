@@ -34,7 +34,7 @@ func newSegment(f *far, b bucket, id uint64) *segment {
 func (s *segment) append(e *Entry, slot int64, record []byte) error {
 	n := storedSize(len(record))
 	if s.length+n > s.x.reserved {
-		if err := s.x.grow(s.length + n); err != nil {
+		if err := s.x.grow(s.length, s.length+n); err != nil {
 			return err
 		}
 	}

@@ -158,7 +158,7 @@ func (l *timerLog) reserve(c *chunk, at, size int) error {
 	if err := c.region.Reserve(from, to); err != nil {
 		return fmt.Errorf("timer: %w", err)
 	}
-	c.region.Prefault(from, to)
+	c.region.Blank(from, to)
 	c.reserved = to
 	return nil
 }
