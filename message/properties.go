@@ -123,15 +123,22 @@ func PropertyAppend[V string | []byte](dst []byte, key string, value V) []byte {
 // PropertyCopyWithout appends to dst every property of props but those named by drop, in
 // order, each closed by 0x02. Entries that no reader would see are left out.
 func PropertyCopyWithout(dst, props []byte, drop func(name []byte) bool) []byte {
-	for len(props) > 0 {
-		name, value, rest, valid := nextProperty(props)
-		if valid && !drop(name) {
-			dst = append(dst, name...)
-			dst = append(dst, nameEnd)
-			dst = append(dst, value...)
-			dst = append(dst, valueEnd)
+	kept := 0 // where what is copied next begins
+	for at := 0; at < len(props); {
+		name, end := PropertyBounds(props[at:])
+		next := min(at+end+1, len(props))
+		if name == 0 || drop(props[at:at+name]) {
+			dst = append(dst, props[kept:at]...)
+			kept = next
 		}
-		props = rest
+		at = next
+	}
+	if kept == len(props) {
+		return dst
+	}
+	dst = append(dst, props[kept:]...)
+	if dst[len(dst)-1] != valueEnd {
+		dst = append(dst, valueEnd)
 	}
 	return dst
 }
@@ -139,9 +146,12 @@ func PropertyCopyWithout(dst, props []byte, drop func(name []byte) bool) []byte 
 // timerPrefix begins every name that HasTimer looks for.
 var timerPrefix = []byte("TIMER_DEL")
 
+// MayHaveTimer is a quick look: without it HasTimer is false.
+func MayHaveTimer(props []byte) bool { return bytes.Contains(props, timerPrefix) }
+
 // HasTimer tells whether properties ask for an any-time delay.
 func HasTimer(props []byte) bool {
-	if !bytes.Contains(props, timerPrefix) {
+	if !MayHaveTimer(props) {
 		return false
 	}
 	for len(props) > 0 {

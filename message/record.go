@@ -23,6 +23,8 @@ type Record struct {
 	// Internal records are the broker's own: due messages, retries, dead letters. They may
 	// use the space that is kept for them on a full disk.
 	Internal bool
+	// TimerOut is the TIMER_OUT_MS that was given to a record of rmq_sys_wheel_timer.
+	TimerOut int64
 
 	// Set by the store.
 	QueueOffset     int64 // units, not bytes

@@ -10,10 +10,6 @@ func (st *sendState) recallHandle(reply *remoting.Reply) {
 	if st.count != 1 || st.rec.Topic != message.TopicTimer {
 		return
 	}
-	out, ok := message.TimerOutOf(st.rec.Properties)
-	if !ok {
-		return
-	}
-	st.handle = message.AppendRecallHandle(st.handle[:0], st.config.TopicName, st.send.opts.Broker, out+1, st.uniqKey)
+	st.handle = message.AppendRecallHandle(st.handle[:0], st.config.TopicName, st.send.opts.Broker, st.rec.TimerOut+1, st.uniqKey)
 	reply.Ext.Plain("recallHandle", st.handle)
 }

@@ -80,7 +80,8 @@ func (a *Admission) Asked(props []byte) bool {
 // that is past, or lies in a retry or dead-letter topic, where its time was served already; it
 // refuses what is illegal, and rewrites the rest.
 func (a *Admission) Admit(rec *message.Record) error {
-	if !a.Asked(rec.Properties) {
+	asked, ok := a.read(rec.Properties)
+	if !ok {
 		return nil
 	}
 	if _, derived := topic.GroupOf(rec.Topic); derived {
@@ -90,7 +91,6 @@ func (a *Admission) Admit(rec *message.Record) error {
 	if !a.opts.Enabled {
 		return NotEnabled
 	}
-	asked := a.read(rec.Properties)
 	a.lookUp(&asked, rec)
 	if asked.served() {
 		return nil
@@ -162,8 +162,8 @@ func (a *Admission) due(asked *request, born int64) (due message.Due, now int64,
 		return due, 0, a.refusal
 	}
 	at = min(max(at, 0), math.MaxInt64/2)
-	now = a.opts.Store.NowMillis()
 	if a.opts.Virtual {
+		now = a.opts.Store.NowMillis()
 		if born > 0 {
 			at += now - born
 		}
@@ -172,7 +172,7 @@ func (a *Admission) due(asked *request, born int64) (due message.Due, now int64,
 	wall := clock.WallMillis(a.opts.Store)
 	if asked.cancels {
 		// It names the instant of another message, which either clock may decide.
-		wall = min(now, wall)
+		wall = min(a.opts.Store.NowMillis(), wall)
 	}
 	return message.Due{Ms: at, Wall: true}, wall, nil
 }
@@ -205,7 +205,7 @@ func (a *Admission) rewrite(rec *message.Record, due message.Due, out int64) err
 		return errNoRoom
 	}
 	rec.Scratch, rec.Properties = props, props
-	rec.Topic, rec.QueueID = message.TopicTimer, 0
+	rec.Topic, rec.QueueID, rec.TimerOut = message.TopicTimer, 0, out
 	return nil
 }
 

@@ -21,10 +21,16 @@ func (r *request) served() bool { return r.relative == nil && r.absolute == nil 
 
 // read finds what counts: TIMER_DELAY_SEC before TIMER_DELAY_MS, that before TIMER_DELIVER_MS, and
 // that before __STARTDELIVERTIME where it is enabled. What a forwarded copy has waited for already
-// does not count.
-func (a *Admission) read(props []byte) request {
-	r := request{props: message.TimerPropertiesOf(props)}
+// does not count. ok is what Asked says.
+func (a *Admission) read(props []byte) (r request, ok bool) {
+	if !message.MayHaveTimer(props) && !(a.opts.StartDeliverTime && property(props, message.PropertyStartDeliverTime) != nil) {
+		return r, false
+	}
+	r.props = message.TimerPropertiesOf(props)
 	p := &r.props
+	if p.DelaySec == nil && p.DelayMs == nil && p.DeliverMs == nil && (!a.opts.StartDeliverTime || p.StartDeliverTime == nil) {
+		return r, false
+	}
 	r.cancels = p.DelUniqKey != nil
 	r.absolute = p.DeliverMs
 	if r.absolute == nil && a.opts.StartDeliverTime {
@@ -35,14 +41,14 @@ func (a *Admission) read(props []byte) request {
 	}
 	// A copy that a real broker delivered still has the relative delay that it has served.
 	if p.DequeueMs != nil {
-		return r
+		return r, true
 	}
 	if r.relative = p.DelaySec; r.relative != nil {
 		r.unit = 1000
 	} else if r.relative = p.DelayMs; r.relative != nil {
 		r.unit = 1
 	}
-	return r
+	return r, true
 }
 
 // delivered tells whether properties are those of a copy that this server delivered: TIMER_OUT_MS

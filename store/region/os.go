@@ -268,11 +268,11 @@ func (r *osRegion) Blank(from, to int) {
 	if to = min(to, len(r.b)); to <= from {
 		return
 	}
-	if f, err := os.OpenFile(r.path, os.O_WRONLY, 0); err == nil {
+	if fd, err := unix.Open(r.path, unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
 		for at := from; at < to && err == nil; at += blankStep {
-			_, err = f.WriteAt(blanks[:min(blankStep, to-at)], int64(at))
+			_, err = unix.Pwrite(fd, blanks[:min(blankStep, to-at)], int64(at))
 		}
-		_ = f.Close() // nothing is lost: the space was there before
+		_ = unix.Close(fd) // nothing is lost: the space was there before
 	}
 	r.Prefault(from, to)
 }
