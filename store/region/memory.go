@@ -324,8 +324,12 @@ func (f *memoryFile) sizeSynced() {
 
 func (f *memoryFile) Prefault(int, int) {}
 
-// Blank implements Region.
-func (f *memoryFile) Blank(int, int) {}
+// Blank implements Region. Whoever needs what is there finds out in a test.
+func (f *memoryFile) Blank(from, to int) {
+	if to = min(to, len(f.b)); from < to {
+		clear(f.b[from:to])
+	}
+}
 
 // Fetch implements Region.
 func (f *memoryFile) Fetch(int, int) {}

@@ -28,6 +28,8 @@ func TestFS_BothImplementationsAgree(t *testing.T) {
 			r.Prefault(0, 10_000)
 			r.Fetch(1, 10_000_000)
 			copy(r.Bytes()[9_000:], "hello")
+			r.Blank(9_005, 1_000_000)
+			r.Blank(9_000, 9_000)
 			if err := errors.Join(r.Sync(9_000, 9_005), fs.SyncDir("a/b"), r.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +37,7 @@ func TestFS_BothImplementationsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b := again.Bytes(); len(b) != 10_000 || string(b[9_000:9_005]) != "hello" {
+			if b := again.Bytes(); len(b) != 10_000 || string(b[9_000:9_005]) != "hello" || b[9_005] != 0 {
 				t.Errorf("%d bytes, %q", len(b), b[9_000:9_005])
 			}
 			if err := again.Close(); err != nil {
