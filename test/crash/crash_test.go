@@ -58,7 +58,10 @@ func TestKill(t *testing.T) {
 			for key, value := range conf {
 				keys[key] = value
 			}
-			h := &history{rng: rand.New(rand.NewPCG(*seed, uint64(i))), reads: make(map[place]string)}
+			for key, value := range transactionConf {
+				keys[key] = value
+			}
+			h := &history{rng: rand.New(rand.NewPCG(*seed, uint64(i))), reads: make(map[place]string), deals: &dealings{byKey: make(map[string]*deal)}}
 			h.target = peer.StartTarget(t, keys)
 			wire.Dial(t, h.target.BrokerAddr).MustCreateTopic(t, topic, queues)
 			for range (kills + i) / 2 {
@@ -76,6 +79,7 @@ type history struct {
 	rounds  int
 	acked   []sent
 	timers  []*timer
+	deals   *dealings
 	reads   map[place]string // bodies that a consumer got
 	resume  [queues]int64    // where the consumer goes on
 	killed  time.Time        // the last time
@@ -108,6 +112,7 @@ func (h *history) round(t *testing.T) {
 	case h.rounds%4 == 0:
 		load += 1200 * time.Millisecond // long enough for commits to be saved
 	}
+	h.deals.round = h.rounds
 	workers := h.workers(t)
 	var wg sync.WaitGroup
 	for _, w := range workers {
@@ -184,6 +189,6 @@ func (h *history) logFiles(t *testing.T) int {
 }
 
 func (h *history) String() string {
-	return fmt.Sprintf("%d kills, %d messages and %v acknowledged, %d sends refused, %d messages read, %d commits, %d of them firm",
-		h.rounds, len(h.acked), h.countTimers(), h.codes, len(h.reads), h.commits, h.firm)
+	return fmt.Sprintf("%d kills, %d messages, %v and %v acknowledged, %d sends refused, %d messages read, %d commits, %d of them firm",
+		h.rounds, len(h.acked), h.countTimers(), h.countDeals(), h.codes, len(h.reads), h.commits, h.firm)
 }

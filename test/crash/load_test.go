@@ -31,6 +31,7 @@ type worker struct {
 	reads   map[place]string
 	timers  []*timer
 	waiting []*timer // that may be cancelled
+	deals   *dealings
 }
 
 // commit is an offset that the server acknowledged.
@@ -55,7 +56,7 @@ func (h *history) workers(t *testing.T) []*worker {
 	t.Helper()
 	steps := []func(*worker) error{(*worker).consume, (*worker).single, (*worker).single, (*worker).batch, (*worker).delayed}
 	if h.target.Kind == peer.Ours {
-		steps = append(steps, (*worker).timed) // the real broker promises less
+		steps = append(steps, (*worker).timed, (*worker).deal) // the real broker promises less
 	}
 	var list []*worker
 	for i, step := range steps {
@@ -65,10 +66,13 @@ func (h *history) workers(t *testing.T) []*worker {
 		}
 		list = append(list, &worker{
 			conn: conn, rng: rand.New(rand.NewPCG(h.rng.Uint64(), 0)), name: fmt.Sprintf("%d.%d", h.rounds, i), step: step,
-			next: h.resume, reads: make(map[place]string), waiting: h.waiting(),
+			next: h.resume, reads: make(map[place]string), waiting: h.waiting(), deals: h.deals,
 		})
 	}
 	list[0].conn.Heartbeat(t, wire.Member{ClientID: "127.0.0.1@crash", Group: group, Subscriptions: map[string]string{topic: "*"}})
+	if h.target.Kind == peer.Ours {
+		list[len(list)-1].conn.HeartbeatProducer(t, "127.0.0.1@crash-producer", producers)
+	}
 	return list
 }
 

@@ -70,14 +70,23 @@ func (h *history) missing(l left) (n int, example any) {
 			example = *m
 		}
 	}
+	for key, d := range h.deals.byKey {
+		if d.committed && l.byID[strings.TrimPrefix(key, "u")] == 0 {
+			n++
+			example = *d
+		}
+	}
 	return n, example
 }
 
 // verify waits for the delayed messages and compares what is there with what was acknowledged.
 func (h *history) verify(t *testing.T) {
 	t.Helper()
+	if h.target.Kind == peer.Ours {
+		h.settleTransactions(t)
+	}
 	// Those that nobody acknowledged are delivered by then, too.
-	time.Sleep(time.Until(h.killed.Add(longest + time.Second)))
+	time.Sleep(longest + time.Second)
 	var l left
 	for deadline := time.Now().Add(wire.Timeout); ; time.Sleep(100 * time.Millisecond) {
 		l = h.drain(t)
@@ -89,13 +98,14 @@ func (h *history) verify(t *testing.T) {
 		h, len(l.at), len(l.sources), l.timers, h.logFiles(t))
 	h.wantSomething(t, l)
 	if n, example := h.missing(l); n > 0 {
-		t.Errorf("%d of %d acknowledged messages and %d timers are lost, such as %+v", n, len(h.acked), h.countTimers().acked, example)
+		t.Errorf("%d of %d acknowledged messages, %d timers and %d commits are lost, such as %+v", n, len(h.acked), h.countTimers().acked, h.countDeals().committed, example)
 	}
 	h.verifyPlaces(t, l)
 	h.verifyOnce(t, l)
 	if h.target.Kind == peer.Ours {
 		h.verifySources(t, l)
 		h.verifyTimers(t, l)
+		h.verifyTransactions(t, l)
 		h.verifyIndex(t, l)
 	}
 }
@@ -189,11 +199,13 @@ func (h *history) wantSomething(t *testing.T, l left) {
 			delayed++
 		}
 	}
-	timers := h.countTimers()
+	timers, deals := h.countTimers(), h.countDeals()
 	for what, n := range map[string]int{
 		"plain messages": len(h.acked) - delayed, "delayed messages": delayed, "messages that were read": len(h.reads),
 		"firm commits": h.firm, "log files but one": h.logFiles(t) - 1,
 		"timers that nobody cancelled": timers.kept, "timers that were surely cancelled": timers.cancelled, "copies of timers that name a source": l.timers,
+		"commits of transactions": deals.committed, "rollbacks": deals.rolledBack, "transactions decided when asked": deals.asked,
+		"commits repeated after a kill": deals.repeated,
 	} {
 		if n < 1 {
 			t.Errorf("there were %d %s: nothing was tried", n, what)
