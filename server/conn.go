@@ -36,6 +36,7 @@ type conn struct {
 
 	lastTick atomic.Int64 // Server.tick at the last traffic
 	dead     atomic.Bool  // no more frames are taken
+	held     atomic.Int64 // bytes that the socket did not take, as of the last write
 
 	mu     sync.Mutex // guards what follows
 	queue  []item
@@ -198,9 +199,29 @@ func (c *conn) writev(vector [][]byte) {
 
 // checkBacklog closes the connection of a client that does not read.
 func (c *conn) checkBacklog() {
-	if !c.dead.Load() && c.raw.OutboundBuffered() > c.server.opts.MaxOutbound {
+	if c.dead.Load() {
+		return
+	}
+	held := c.raw.OutboundBuffered()
+	c.held.Store(int64(held))
+	if held > c.server.opts.MaxOutbound {
 		c.close(causeSlow, "outbound bound exceeded")
 	}
+}
+
+// Unsent is how much of what was sent to the client waits here because it does not read, bytes. What
+// it has read since the last write is known a moment after the call: the loop is asked for it.
+func (c *conn) Unsent() int {
+	held := int(c.held.Load())
+	c.mu.Lock()
+	wake := held > 0 && !c.awake && !c.dead.Load()
+	c.awake = c.awake || wake
+	queued := c.queued
+	c.mu.Unlock()
+	if wake {
+		c.wake()
+	}
+	return held + queued
 }
 
 func (c *conn) touch() { c.lastTick.Store(c.server.tick.Load()) }

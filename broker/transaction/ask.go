@@ -18,7 +18,8 @@ const (
 	burstBytes    = 1 << 20
 )
 
-// busyMs is after how long a half message is looked at again whose end is just being stored, ms.
+// busyMs is after how long a half message is looked at again whose end is just being stored, or whose
+// producer has much to read, ms.
 const busyMs = 1000
 
 // asking is what the driver needs to ask.
@@ -78,7 +79,12 @@ func (d *driver) turn(q *store.ConsumeQueue, e entry, now int64) {
 		if now >= h.expires(&s.opts.Times) || asked+h.checked >= max(1, s.opts.CheckMax) {
 			return d.giveUp(h, asked+h.checked, now)
 		}
-		if d.question(h, asked+h.checked+1) || !s.opts.Difference.Use(difference.ChecksNeedAProducer) {
+		told, later := d.question(h, asked+h.checked+1)
+		if later {
+			d.agenda.push(entry{due: now + busyMs, offset: e.offset})
+			return nil
+		}
+		if told || !s.opts.Difference.Use(difference.ChecksNeedAProducer) {
 			s.noteAsked(e.offset, asked+1)
 		}
 		d.agenda.push(entry{due: min(again, h.expires(&s.opts.Times)), offset: e.offset})
@@ -100,8 +106,8 @@ func (s *Service) noteAsked(offset int64, times int) {
 }
 
 // question sends CHECK_TRANSACTION_STATE (39) to one producer of the group, to another one each
-// time, and tells whether there was one.
-func (d *driver) question(h *half, times int) bool {
+// time, and tells whether there was one. Later: all that are there have yet to read earlier ones.
+func (d *driver) question(h *half, times int) (told, later bool) {
 	members := d.s.opts.Producers.Producers(string(h.group))
 	d.asking.turn++
 	for i := range members {
@@ -109,9 +115,13 @@ func (d *driver) question(h *half, times int) bool {
 		if m.Conn.Closed() {
 			continue
 		}
+		if d.behind(m) {
+			later = true
+			continue
+		}
 		err := d.send(m, h, times)
 		if err == nil {
-			return true
+			return true, false
 		}
 		d.s.opts.Logger.WithError(err).WithField("group", string(h.group)).Debug("a producer cannot be asked about a transaction")
 	}
@@ -119,7 +129,14 @@ func (d *driver) question(h *half, times int) bool {
 		d.s.opts.Logger.WithFields(logrus.Fields{"group": string(h.group), "key": string(h.uniqKey)}).
 			Debug("no producer is there to be asked about a transaction")
 	}
-	return false
+	return false, later
+}
+
+// behind tells whether a producer has so much to read that it is not asked on: a connection whose
+// bound is exceeded is closed. In virtual time nothing is put off, since no time passes meanwhile.
+func (d *driver) behind(m *client.Member) bool {
+	c, ok := m.Conn.(interface{ Unsent() int })
+	return ok && !d.s.opts.Virtual && c.Unsent() > burstBytes
 }
 
 // send asks one producer.

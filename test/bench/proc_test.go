@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,28 @@ func cpuTime(tb testing.TB, pids []int) time.Duration {
 	return time.Duration(statFields(tb, pids, userField, systemField)) * clockTick
 }
 
+// threadTimes is the user and system time of the threads of the processes, by the first 15
+// characters of their names. It counts no thread that has ended.
+func threadTimes(tb testing.TB, pids []int) map[string]time.Duration {
+	tb.Helper()
+	times := make(map[string]time.Duration)
+	for _, pid := range pids {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, thread := range threads {
+			name, err := os.ReadFile(filepath.Join(thread, "comm"))
+			if err != nil {
+				continue // it ended meanwhile
+			}
+			ticks := statFile(tb, filepath.Join(thread, "stat"), userField, systemField)
+			times[strings.TrimSpace(string(name))] += time.Duration(ticks) * clockTick
+		}
+	}
+	return times
+}
+
 // majorFaults is how often the processes waited for a page to be read from disk.
 func majorFaults(tb testing.TB, pids []int) int64 {
 	tb.Helper()
@@ -35,19 +58,26 @@ func majorFaults(tb testing.TB, pids []int) int64 {
 func statFields(tb testing.TB, pids []int, wanted ...int) (total int64) {
 	tb.Helper()
 	for _, pid := range pids {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		total += statFile(tb, fmt.Sprintf("/proc/%d/stat", pid), wanted...)
+	}
+	return total
+}
+
+// statFile is the sum of fields of a file of this form.
+func statFile(tb testing.TB, name string, wanted ...int) (total int64) {
+	tb.Helper()
+	stat, err := os.ReadFile(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	// The command name, in parentheses, may hold blanks.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	for _, i := range wanted {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		// The command name, in parentheses, may hold blanks.
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		for _, i := range wanted {
-			n, err := strconv.ParseInt(fields[i], 10, 64)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			total += n
-		}
+		total += n
 	}
 	return total
 }

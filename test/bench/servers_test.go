@@ -64,9 +64,6 @@ func warmMemory(t *testing.T) {
 	}
 }
 
-// flushTime is how long what a server does behind a round may take: the flush of the log and the
-// index follow within half a second on either server.
-const flushTime = 700 * time.Millisecond
-
-// flushed waits for what a server does behind a round, so that its cost is counted.
-func flushed() { time.Sleep(flushTime) }
+// flushed waits for what a server does behind a round, so that its cost is counted: the flush
+// of the log and the index follow within half a second on either server.
+func flushed() { time.Sleep(700 * time.Millisecond) }
