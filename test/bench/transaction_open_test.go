@@ -25,11 +25,7 @@ func TestTransactionOpen(t *testing.T) {
 	base, peak := rssAnon(t, target.PIDs()), watchMemory(target)
 	defer peak.end()
 	fmt.Printf("\n| half messages | when | RssAnon MiB | growth MiB | B each | %% of a core |\n|---|---|---|---|---|---|\n")
-	line := func(when string) {
-		share := idleShare(t, target)
-		rss := rssAnon(t, target.PIDs())
-		fmt.Printf("| %d | %s | %.1f | %.1f | %.1f | %.1f |\n", total, when, mib(rss), mib(rss-base), float64(rss-base)/float64(total), share)
-	}
+	line := func(when string) { printOpen(t, target, total, base, when) }
 	requests := make([]prepared, conns)
 	for i := range requests {
 		requests[i] = prepareHalf(topic, i)
@@ -57,6 +53,13 @@ func TestTransactionOpen(t *testing.T) {
 		t.Fatalf("%d transactions are open after a kill, want %d", open, total)
 	}
 	line(fmt.Sprintf("killed and ready in %d ms", ready.Milliseconds()))
+}
+
+// printOpen prints a row of the table.
+func printOpen(t *testing.T, target *peer.Target, total int, base int64, when string) {
+	t.Helper()
+	share, rss := idleShare(t, target), rssAnon(t, target.PIDs())
+	fmt.Printf("| %d | %s | %.1f | %.1f | %.1f | %.1f |\n", total, when, mib(rss), mib(rss-base), float64(rss-base)/float64(total), share)
 }
 
 // askAll has a producer asked about all half messages once, and returns how long that took.

@@ -19,6 +19,12 @@ import (
 // idle is for how long servers are watched that have nothing to do.
 const idle = 5 * time.Second
 
+// transactionEnds are what is measured.
+var transactionEnds = []struct {
+	name string
+	how  int
+}{{"committed", wire.CommitTransaction}, {"rolled back", wire.RollbackTransaction}}
+
 // TestTransaction prints server CPU µs per transaction, a half message and its acknowledged end, and
 // what the servers use once they have nothing to do. The real one's cost is also given without the
 // threads that are at work whether or not there are transactions.
@@ -28,10 +34,6 @@ func TestTransaction(t *testing.T) {
 	size := map[string]int{
 		peer.Ours: envInt("WHEELMQ_BENCH_TRANSACTIONS", 100_000), peer.Real: envInt("WHEELMQ_BENCH_PEER_TRANSACTIONS", 50_000),
 	}
-	rows := []struct {
-		name string
-		how  int
-	}{{"committed", wire.CommitTransaction}, {"rolled back", wire.RollbackTransaction}}
 	before := make(map[string]string)
 	for _, target := range servers {
 		before[target.Kind] = idleUse(t, target)
@@ -40,7 +42,7 @@ func TestTransaction(t *testing.T) {
 	bare := make(map[string][]sample) // without asides
 	// The first round warms the servers up and is not counted.
 	for round := range rounds + 1 {
-		for _, row := range rows {
+		for _, row := range transactionEnds {
 			for _, target := range servers {
 				warmMemory(t)
 				s, extra := transactionRound(t, target, fmt.Sprintf("Transaction%d_%d", row.how, round), row.how, size[target.Kind])
@@ -54,14 +56,18 @@ func TestTransaction(t *testing.T) {
 			}
 		}
 	}
+	printTransactions(results, bare)
+	for _, target := range servers {
+		fmt.Printf("idle, %s: before transactions %s, after them %s\n", target.Kind, before[target.Kind], idleUse(t, target))
+	}
+}
+
+func printTransactions(results, bare map[string][]sample) {
 	fmt.Printf("\n| %d connections, %d in flight each, 128 B | ours µs | peer µs | peer/ours | peer µs without JIT and op thread | peer/ours | ours /s | peer /s |\n|---|---|---|---|---|---|---|---|\n", conns, depth)
-	for _, row := range rows {
+	for _, row := range transactionEnds {
 		ours, real := row.name+"/"+peer.Ours, row.name+"/"+peer.Real
 		o, p, b := best(results[ours]), best(results[real]), best(bare[real])
 		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.name, micros(o), micros(p), ratio(p, o), micros(b), ratio(b, o), rate(o), rate(p))
-	}
-	for _, target := range servers {
-		fmt.Printf("idle, %s: before transactions %s, after them %s\n", target.Kind, before[target.Kind], idleUse(t, target))
 	}
 }
 
@@ -199,11 +205,9 @@ func deal(addr string, half prepared, how, total int) error {
 	end := prepareEnding(how)
 	in, have := make([]byte, 256<<10), 0
 	var out []byte
-	sent, done := 0, 0
-	for room := depth; done < total; {
-		for ; room > 0 && sent < total; room-- {
+	for sent, done, room := 0, 0, depth; done < total; {
+		for ; room > 0 && sent < total; room, sent = room-1, sent+1 {
 			out = half.number(out, sent)
-			sent++
 		}
 		if _, err := nc.Write(out); err != nil {
 			return err
