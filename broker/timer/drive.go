@@ -214,6 +214,8 @@ func (s *Service) look(l *line, now int64, p *plan) {
 		return
 	}
 	p.at(max(now+1, toStore(s.firstFar(l), lineNow, now)))
+	// Who came while the files were read may have changed what is first.
+	p.again = p.again || l.farAt != s.progress
 }
 
 // wallPollMs is how often a line that the wall decides looks at it, ms.

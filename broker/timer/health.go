@@ -14,7 +14,7 @@ func (s *Service) check() health.Result {
 		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(format, args...)}
 	}
 	if !s.opts.Enabled {
-		if n := s.Count(); n > 0 {
+		if n := s.Progress().Pending; n > 0 {
 			return degraded("timerWheelEnable is false: %d pending timer messages are not delivered", n)
 		}
 		return health.Result{State: health.Up}
@@ -22,7 +22,7 @@ func (s *Service) check() health.Result {
 	if why := s.stalled(); why != "" {
 		return health.Result{State: health.Down, Reason: "due timer messages are withheld " + why + ": they are delivered when it is removed"}
 	}
-	if reason := s.trouble(); reason != "" {
+	if reason := s.figures().trouble; reason != "" {
 		return degraded("%s", reason)
 	}
 	if err := s.saver.failure(); err != nil {
@@ -34,11 +34,8 @@ func (s *Service) check() health.Result {
 	return health.Result{State: health.Up}
 }
 
-// trouble is what is wrong with the messages that wait, or "".
-func (s *Service) trouble() string {
-	now := s.opts.Store.NowMillis()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// trouble is what is wrong with the messages that wait, or "". The caller holds mu.
+func (s *Service) trouble(now int64) string {
 	if reason := s.taking.blocked(); reason != "" {
 		return fmt.Sprintf("%d timer messages wait to be taken in: %s", s.untaken(), reason)
 	}

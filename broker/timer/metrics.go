@@ -2,11 +2,8 @@ package timer
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
 // register makes the service's metrics and its health check. Names of the real broker are kept
@@ -23,7 +20,7 @@ func (s *Service) register() error {
 	if s.opts.Metrics == nil {
 		return nil
 	}
-	for _, c := range slices.Concat([]prometheus.Collector{late, timingMessages{s}}, s.gauges(), s.counters()) {
+	for _, c := range append(s.counters(), late, collector{s}) {
 		if err := s.opts.Metrics.Register(c); err != nil {
 			return fmt.Errorf("timer: %w", err)
 		}
@@ -31,26 +28,52 @@ func (s *Service) register() error {
 	return nil
 }
 
-func (s *Service) gauges() (list []prometheus.Collector) {
-	for _, m := range []struct {
-		name, help string
-		value      func() float64
-	}{
-		{"rocketmq_timer_enqueue_lag", "Messages of the timer queue that are not taken in.", s.locked(func() int64 { return s.untaken() })},
-		{"rocketmq_timer_dequeue_latency", "Milliseconds by which the first due timer message is late.",
-			func() float64 { return float64(s.Progress().BehindMs) }},
-		{"wheelmq_timer_loaded", "Timer messages in memory: what is due within seconds.", s.locked(func() int64 { return int64(s.loaded + s.inFlight) })},
-		{"wheelmq_timer_waiting", "Due timer messages whose topic refuses them.", s.locked(s.waiting)},
-		{"wheelmq_timer_near_entries", "Timer messages and cancels that need the CommitLog.", s.stat(func(v *wheel.Stats) int64 { return v.Near })},
-		{"wheelmq_timer_far_entries", "Timer messages and cancels in files of their own.", s.stat(func(v *wheel.Stats) int64 { return v.Far })},
-		{"wheelmq_timer_near_bytes", "Bytes of the TimerLogs.", s.stat(func(v *wheel.Stats) int64 { return v.NearBytes })},
-		{"wheelmq_timer_far_bytes", "Bytes of the files of far timers.", s.stat(func(v *wheel.Stats) int64 { return v.FarBytes })},
-		{"wheelmq_timer_files", "Files of the timers.", s.stat(func(v *wheel.Stats) int64 { return int64(v.Files) })},
-		{"wheelmq_timer_damaged", "Entries that were ever found missing: the files were damaged.", s.locked(func() int64 { return s.damagedThen + s.damage() })},
-	} {
-		list = append(list, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, m.value))
+// gauge is a figure of the service that goes up and down.
+type gauge struct {
+	desc  *prometheus.Desc
+	value func(f *figures) int64
+}
+
+var gauges = []gauge{
+	newGauge("rocketmq_timer_enqueue_lag", "Messages of the timer queue that are not taken in.", func(f *figures) int64 { return f.untaken }),
+	newGauge("rocketmq_timer_dequeue_latency", "Milliseconds by which the first due timer message is late.", func(f *figures) int64 { return f.progress.BehindMs }),
+	newGauge("wheelmq_timer_loaded", "Timer messages in memory: what is due within seconds.", func(f *figures) int64 { return f.inMemory }),
+	newGauge("wheelmq_timer_waiting", "Due timer messages whose topic refuses them.", func(f *figures) int64 { return f.waiting }),
+	newGauge("wheelmq_timer_near_entries", "Timer messages and cancels that need the CommitLog.", func(f *figures) int64 { return f.stats.Near }),
+	newGauge("wheelmq_timer_far_entries", "Timer messages and cancels in files of their own.", func(f *figures) int64 { return f.stats.Far }),
+	newGauge("wheelmq_timer_near_bytes", "Bytes of the TimerLogs.", func(f *figures) int64 { return f.stats.NearBytes }),
+	newGauge("wheelmq_timer_far_bytes", "Bytes of the files of far timers.", func(f *figures) int64 { return f.stats.FarBytes }),
+	newGauge("wheelmq_timer_files", "Files of the timers.", func(f *figures) int64 { return int64(f.stats.Files) }),
+	newGauge("wheelmq_timer_damaged", "Entries that were ever found missing: the files were damaged.", func(f *figures) int64 { return f.damaged }),
+}
+
+func newGauge(name, help string, value func(f *figures) int64) gauge {
+	return gauge{prometheus.NewDesc(name, help, nil, nil), value}
+}
+
+var timingDesc = prometheus.NewDesc("rocketmq_timing_messages", "Timer messages that pend, by topic.", []string{"topic"}, nil)
+
+// collector collects the gauges, of one moment, and the pending messages of each topic. It does not
+// wait for the driver.
+type collector struct{ s *Service }
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for i := range gauges {
+		ch <- gauges[i].desc
 	}
-	return list
+	ch <- timingDesc
+}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	f := c.s.figures()
+	for i := range gauges {
+		ch <- prometheus.MustNewConstMetric(gauges[i].desc, prometheus.GaugeValue, float64(gauges[i].value(f)))
+	}
+	for name, p := range f.topics {
+		ch <- prometheus.MustNewConstMetric(timingDesc, prometheus.GaugeValue, float64(p.Messages), name)
+	}
 }
 
 func (s *Service) counters() (list []prometheus.Collector) {
@@ -71,45 +94,10 @@ func (s *Service) counters() (list []prometheus.Collector) {
 	return list
 }
 
-// locked is a figure that is looked up under the service's lock.
-func (s *Service) locked(value func() int64) func() float64 {
-	return func() float64 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return float64(value())
-	}
-}
-
-// stat is a figure of all lines together.
-func (s *Service) stat(value func(v *wheel.Stats) int64) func() float64 {
-	return s.locked(func() (n int64) {
-		for _, l := range s.lines {
-			stats := l.t.Stats()
-			n += value(&stats)
-		}
-		return n
-	})
-}
-
 // waiting is how many due messages wait for targets that refuse.
 func (s *Service) waiting() (n int64) {
 	for _, t := range s.held.order {
 		n += int64(len(t.entries))
 	}
 	return n
-}
-
-var timingDesc = prometheus.NewDesc("rocketmq_timing_messages", "Timer messages that pend, by topic.", []string{"topic"}, nil)
-
-// timingMessages collects the pending messages of each topic.
-type timingMessages struct{ s *Service }
-
-// Describe implements prometheus.Collector.
-func (t timingMessages) Describe(ch chan<- *prometheus.Desc) { ch <- timingDesc }
-
-// Collect implements prometheus.Collector.
-func (t timingMessages) Collect(ch chan<- prometheus.Metric) {
-	for name, p := range t.s.PendingOf() {
-		ch <- prometheus.MustNewConstMetric(timingDesc, prometheus.GaugeValue, float64(p.Messages), name)
-	}
 }

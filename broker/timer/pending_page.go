@@ -301,7 +301,7 @@ func (s *Service) unread(commitLogOffset int64, err error) {
 const fewFar = 64
 
 // firstFar is the first instant of what is not in memory; never when there is nothing. It is the
-// driver's, who holds mu.
+// driver's, who holds mu, but not while a day's files are read.
 func (s *Service) firstFar(l *line) int64 {
 	if l.farAt == s.progress {
 		return l.far
@@ -313,7 +313,10 @@ func (s *Service) firstFar(l *line) int64 {
 		if p == nil {
 			return l.far
 		}
+		s.mu.Unlock()
 		p.read()
+		//nolint:staticcheck // whoever waits gets its turn
+		s.mu.Lock()
 		p.end()
 		if c.take(p); len(c.page) > 0 {
 			l.far = c.page[0].Due

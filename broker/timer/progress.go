@@ -27,11 +27,10 @@ type Progress struct {
 	Saves, SavedAtMs int64
 }
 
-// Progress tells how far the service is.
-func (s *Service) Progress() Progress {
-	now := s.opts.Store.NowMillis()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Progress tells how far the service is, or was a moment ago: it does not wait for the driver.
+func (s *Service) Progress() Progress { return s.figures().progress }
+
+func (s *Service) progressAt(now int64) Progress {
 	p := Progress{ReadMs: now, QueueOffset: s.queueOffset, SavedOffset: s.savedOffset, BehindMs: s.behind(now),
 		Pending: max(0, s.topics.total()) + s.untaken(), TakenIn: s.rates.takenIn, Due: s.rates.due,
 		Saves: s.saves, SavedAtMs: s.savedAt}
@@ -72,10 +71,11 @@ type TopicPending struct {
 	ChangedAtMs int64 // when the last one came since the start, ms of message time
 }
 
-// PendingOf lists how many messages pend by real topic.
-func (s *Service) PendingOf() map[string]TopicPending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// PendingOf lists how many messages pend by real topic, or did a moment ago, like Progress. The list
+// is not to be changed.
+func (s *Service) PendingOf() map[string]TopicPending { return s.figures().topics }
+
+func (s *Service) pendingOf() map[string]TopicPending {
 	counts := make(map[string]TopicPending, len(s.topics.byName))
 	for name, t := range s.topics.byName {
 		if t.n > 0 {

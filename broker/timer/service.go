@@ -119,6 +119,8 @@ type Service struct {
 
 	looks sync.WaitGroup // pages that are being read; none begins when closed
 
+	lookout lookout
+
 	mu     sync.Mutex // guards what follows
 	closed bool
 	// searches look for messages in files just now.
@@ -181,6 +183,7 @@ func New(opts Options) (*Service, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
+	s.figures() // there are always last known ones
 	if err := s.register(); err != nil {
 		s.closeLines()
 		return nil, err

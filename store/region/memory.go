@@ -337,4 +337,7 @@ func (f *memoryFile) Fetch(int, int) {}
 // Written implements Region: the whole rest, which costs no disk.
 func (f *memoryFile) Written(after int) (from, to int) { return min(after, len(f.b)), len(f.b) }
 
+// Zero implements Region: the caller does it.
+func (f *memoryFile) Zero(int, int) bool { return false }
+
 func (f *memoryFile) Close() error { return nil }

@@ -306,6 +306,17 @@ func (r *osRegion) Written(after int) (from, to int) {
 	return int(at), int(end)
 }
 
+// Zero implements Region: the blocks become reserved and unwritten ones, in the file's metadata only.
+func (r *osRegion) Zero(from, to int) (done bool) {
+	f, err := os.OpenFile(r.path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	mode := uint32(unix.FALLOC_FL_ZERO_RANGE | unix.FALLOC_FL_KEEP_SIZE)
+	return unix.Fallocate(int(f.Fd()), mode, int64(from), int64(to-from)) == nil
+}
+
 func (r *osRegion) Close() error {
 	b := r.b
 	r.b = nil

@@ -32,6 +32,9 @@ type Region interface {
 	// Written returns the first stretch from a place on that may have been written to: what lies
 	// outside of these is zeros, which need not be read to know. from == to: there is none.
 	Written(after int) (from, to int)
+	// Zero makes the bytes [from, to) zeros without reading them, where the file system can; they
+	// keep their space. done is false when nothing has changed: the caller writes the zeros then.
+	Zero(from, to int) (done bool)
 	// Close unmaps; the bytes must not be touched afterwards.
 	Close() error
 }

@@ -188,6 +188,7 @@ func (r *scratchRegion) Prefault(int, int)            {}
 func (r *scratchRegion) Blank(int, int)               {}
 func (r *scratchRegion) Fetch(int, int)               {}
 func (r *scratchRegion) Written(after int) (int, int) { return after, len(r.b) }
+func (r *scratchRegion) Zero(int, int) bool           { return false }
 
 // Close leaves the mapping to the others who have the file open: it ends with the process.
 func (r *scratchRegion) Close() error { return nil }

@@ -48,3 +48,33 @@ func TestRegion_WrittenLeavesOutNothingThatWasWritten(t *testing.T) {
 		})
 	}
 }
+
+func TestRegion_ZeroIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	const size, page = 1 << 20, 4096
+	for name, fs := range map[string]region.FS{"os": region.OS{Root: t.TempDir()}, "memory": region.NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := fs.Open("file", size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Reserve(0, size/2); err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []int{page - 1, page, 70_000, size/2 - 1} {
+				r.Bytes()[at] = 1
+			}
+			want := byte(1)
+			if r.Zero(page, size) {
+				want = 0
+			}
+			if b := r.Bytes(); b[page-1] != 1 || b[page] != want || b[70_000] != want || b[size/2-1] != want || len(b) != size {
+				t.Errorf("after Zero the bytes are %d %d %d %d", b[page-1], b[page], b[70_000], b[size/2-1])
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
