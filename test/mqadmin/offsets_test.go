@@ -133,6 +133,12 @@ func prepareOffsets(t *testing.T, target *peer.Target) *strings.Replacer {
 	if len(ids) != 1 {
 		t.Fatalf("members %v", ids)
 	}
+	// Until it has measured twice, the Go client computes its rates as 0/0 and cannot tell anything.
+	suite.Eventually(t, time.Minute, "the client tells how it runs", func() bool {
+		const getConsumerRunningInfo = 307
+		answer := c.Call(t, getConsumerRunningInfo, map[string]string{"consumerGroup": "OF_Online", "clientId": ids[0], "jstackEnable": "false"}, nil)
+		return len(answer.Body) > 0
+	})
 	file := filepath.Join(t.TempDir(), "groups.json")
 	if err := os.WriteFile(file, []byte(groupList), 0o600); err != nil {
 		t.Fatal(err)
