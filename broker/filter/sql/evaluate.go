@@ -19,9 +19,9 @@ func (r *row) truth(n *node) Verdict {
 	case opNot:
 		return not(r.truth(n.left))
 	case opAnd:
-		return r.every(n.parts)
+		return r.join(n.parts, False)
 	case opOr:
-		return r.some(n.parts)
+		return r.join(n.parts, True)
 	case opEqual:
 		return r.equal(n)
 	case opContains, opStartsWith, opEndsWith:
@@ -53,32 +53,18 @@ func not(v Verdict) Verdict {
 	return v
 }
 
-// every is AND: from left to right up to what is False.
-func (r *row) every(parts []*node) Verdict {
-	all := True
+// join is AND when False is decisive, OR when True is: from left to right up to what decides.
+func (r *row) join(parts []*node, decisive Verdict) Verdict {
+	joined := not(decisive)
 	for _, part := range parts {
 		switch v := r.truth(part); v {
-		case False, Failed:
+		case decisive, Failed:
 			return v
 		case Unknown:
-			all = Unknown
+			joined = Unknown
 		}
 	}
-	return all
-}
-
-// some is OR: from left to right up to what is True.
-func (r *row) some(parts []*node) Verdict {
-	any := False
-	for _, part := range parts {
-		switch v := r.truth(part); v {
-		case True, Failed:
-			return v
-		case Unknown:
-			any = Unknown
-		}
-	}
-	return any
+	return joined
 }
 
 // equal finds two NULLs equal, NULL on the left of anything else is NULL, on the right False.
