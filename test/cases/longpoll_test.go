@@ -59,11 +59,7 @@ func TestSuspendedPull_IsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
 	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
-	c.MustCreateTopic(t, topic, 1)
-	for range 2 {
-		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x")})
-	}
-	c.Settle(t, topic, 0, 2)
+	fill(t, c, topic, 2)
 	const suspend = 3 * time.Second
 	// Loaded machines are late; the scan of the real broker is later still.
 	limit := suspend + 1500*time.Millisecond

@@ -21,6 +21,16 @@ func dialBroker(t *testing.T) *wire.Conn {
 	return wire.Dial(t, suite.Server().BrokerAddr)
 }
 
+// fill makes a topic of one queue that holds n messages.
+func fill(t *testing.T, c *wire.Conn, topic string, n int) {
+	t.Helper()
+	c.MustCreateTopic(t, topic, 1)
+	for range n {
+		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x")})
+	}
+	c.Settle(t, topic, 0, int64(n))
+}
+
 // dialNameServer connects to the common name server.
 func dialNameServer(t *testing.T) *wire.Conn {
 	t.Helper()

@@ -44,11 +44,7 @@ func TestResetOffset_EndsWhereItSays(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
 	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
-	c.MustCreateTopic(t, topic, 1)
-	for range 2 {
-		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x")})
-	}
-	c.Settle(t, topic, 0, 2)
+	fill(t, c, topic, 2)
 	wantCode(t, "reset of an unknown group", reset(t, c, group, topic, -1), wire.GroupNotExist)
 	join(t, c, group, topic)
 	for _, tc := range []struct{ timestamp, want int64 }{{-1, 2}, {0, 0}, {time.Now().Add(time.Hour).UnixMilli(), 2}} {
@@ -70,11 +66,7 @@ func TestResetOffset_IsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
 	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
-	c.MustCreateTopic(t, topic, 1)
-	for range 3 {
-		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x")})
-	}
-	c.Settle(t, topic, 0, 3)
+	fill(t, c, topic, 3)
 	join(t, c, group, topic)
 	wantCode(t, "commit", c.Commit(t, group, topic, 0, 3), wire.Success)
 	wantCode(t, "reset", reset(t, c, group, topic, 0), wire.Success)
