@@ -124,10 +124,10 @@ func (l *life) brokerListener(name string, port int, b *broker.Broker) (*server.
 
 // watch shows a listener that has ended by itself.
 func (l *life) watch(part string, s *server.Server) {
-	l.health.Register(part, func() health.Result {
+	l.health.RegisterServing(part, func() health.Result {
 		select {
 		case <-s.Ended():
-			return health.Result{State: health.Down, Reason: "the listener on " + s.Addr().String() + " has ended, see the log"}
+			return health.Result{State: health.Down, Restart: true, Reason: "the listener on " + s.Addr().String() + " has ended, see the log"}
 		default:
 			return health.Result{State: health.Up}
 		}

@@ -54,7 +54,7 @@ func (l *life) registerOutside(b *broker.Broker) error {
 	}
 	r, err := registration.New(registration.Options{
 		NameServers: l.cfg.NamesrvAddr, Identity: l.identity(), Topics: b.Topics(), PeriodMs: l.cfg.RegisterNameServerPeriod,
-		BrokerPermission: int32(l.cfg.BrokerPermission), FixedAddress: l.cfg.BrokerIP1 != "", Wire: clock.Real{},
+		BrokerPermission: int32(l.cfg.BrokerPermission), FixedAddress: l.cfg.BrokerIP1 != "", Only: l.namesrv == nil, Wire: clock.Real{},
 		Log: l.log.WithField("part", "registration"), Health: l.health,
 	})
 	if err != nil {

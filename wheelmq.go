@@ -21,7 +21,6 @@ import (
 	"github.com/wheelmq/wheelmq/control"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/fault"
-	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/remoting/exchangelog"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -106,9 +105,23 @@ func (i *Instance) start() error {
 	if err := i.ports.choose(&i.cfg); err != nil {
 		return err
 	}
-	if err := i.begin(); err != nil {
+	i.leave(errStarting)
+	// First, so that whoever asks is told that the server starts: a recovery may take its time. A
+	// free port nobody knows yet, and it may be one that another part is to have.
+	early := i.cfg.HTTPPort != 0
+	if early {
+		if err := i.listen(); err != nil {
+			return err
+		}
+	}
+	if err := i.begin(); err != nil || early {
 		return err
 	}
+	return i.listen()
+}
+
+// listen opens the HTTP port.
+func (i *Instance) listen() error {
 	c := console.New(console.Options{
 		Addr: hostPort(i.cfg.BindAddress, i.cfg.HTTPPort), Health: reporter{i}, Metrics: prometheus.GathererFunc(i.gather), Log: i.log,
 		Handlers: i.handlers(),
@@ -120,6 +133,9 @@ func (i *Instance) start() error {
 	return nil
 }
 
+// errStarting is why there is no life yet.
+var errStarting = errors.New("starting: what is stored is looked at, clients are served when that is done")
+
 // gather are the metrics of the life there is.
 func (i *Instance) gather() ([]*dto.MetricFamily, error) {
 	if l := i.current(); l != nil {
@@ -127,11 +143,6 @@ func (i *Instance) gather() ([]*dto.MetricFamily, error) {
 	}
 	return nil, nil
 }
-
-type reporter struct{ i *Instance }
-
-// Report implements console.Reporter.
-func (r reporter) Report() health.Report { return r.i.Health() }
 
 // NameServerAddr is what a client on this machine sets as its name server; "" without one.
 func (i *Instance) NameServerAddr() string {
@@ -156,21 +167,6 @@ func (i *Instance) HTTPAddr() string {
 		return i.console.Addr()
 	}
 	return local(addr.Addr().String(), addr.Port())
-}
-
-// Health is the state of the instance.
-func (i *Instance) Health() health.Report {
-	i.mu.RLock()
-	l, down := i.life, i.down
-	i.mu.RUnlock()
-	if l != nil {
-		return l.health.Report()
-	}
-	reason := "stopped"
-	if down != nil {
-		reason = down.Error()
-	}
-	return health.Report{State: health.Down, Parts: map[string]health.Result{"server": {State: health.Down, Reason: reason}}}
 }
 
 // Differences are what clients relied on that the real broker lacks, by name, with counts.

@@ -83,7 +83,7 @@ func (b *Broker) assembleServing() (err error) {
 
 // watchStore shows the store's health and figures.
 func (b *Broker) watchStore() error {
-	b.opts.Health.Register("store", b.checkStore)
+	b.opts.Health.RegisterServing("store", b.checkStore)
 	if err := b.watchIndex(); err != nil {
 		return err
 	}

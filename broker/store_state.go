@@ -14,7 +14,7 @@ func (b *Broker) checkStore() health.Result {
 	st := b.store.Stats()
 	switch {
 	case st.FlushError != nil:
-		return health.Result{State: health.Down, Reason: st.FlushError.Error()}
+		return health.Result{State: health.Down, Reason: st.FlushError.Error(), Restart: true}
 	case st.DiskFull != "":
 		return health.Result{State: health.Down, Reason: "sends are refused: " + st.DiskFull}
 	case st.Pinned != nil:

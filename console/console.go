@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,17 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/sirupsen/logrus"
-
-	"github.com/wheelmq/wheelmq/health"
 )
 
 // headerTimeout is how long a connection may take to say what it wants.
 const headerTimeout = 10 * time.Second
-
-// Reporter tells the state of an instance.
-type Reporter interface {
-	Report() health.Report
-}
 
 // Options are what a Console needs.
 type Options struct {
@@ -48,7 +40,7 @@ type Console struct {
 func New(opts Options) *Console {
 	c := &Console{opts: opts, done: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health", c.health)
+	c.probes(mux)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{ErrorLog: opts.Log}))
 	for pattern, handler := range opts.Handlers {
 		mux.Handle(pattern, handler)
@@ -97,16 +89,4 @@ func (c *Console) Close(ctx context.Context) error {
 	}
 	<-c.done
 	return err
-}
-
-// health answers 200 unless something is down, then 503; the body is a health.Report.
-func (c *Console) health(w http.ResponseWriter, _ *http.Request) {
-	report := c.opts.Health.Report()
-	w.Header().Set("Content-Type", "application/json")
-	if report.State == health.Down {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		c.opts.Log.WithError(err).Debug("a health reply was not read")
-	}
 }

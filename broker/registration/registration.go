@@ -46,7 +46,9 @@ type Options struct {
 	Identity    remoting.BrokerIdentity
 	// FixedAddress says that Identity's address was configured. Otherwise each name server is
 	// told the address from which we reach it.
-	FixedAddress     bool
+	FixedAddress bool
+	// Only says that no other name server knows the broker: without these no client finds it.
+	Only             bool
 	Topics           Topics
 	BrokerPermission int32
 	PeriodMs         int64 // registerNameServerPeriod, clamped to 10–60 s
@@ -72,9 +74,10 @@ type link struct {
 	change chan struct{}
 	conn   *client.Conn // of the goroutine
 
-	mu      sync.Mutex // guards what follows
-	err     error      // of the last registration
-	changed map[string]remoting.TopicConfig
+	mu         sync.Mutex // guards what follows
+	registered bool       // by the last registration
+	err        error      // of the last registration
+	changed    map[string]remoting.TopicConfig
 }
 
 // New checks the addresses.
@@ -103,7 +106,7 @@ func (s *Service) Start() {
 		}
 	})
 	if s.opts.Health != nil {
-		s.opts.Health.Register("registration", s.check)
+		s.opts.Health.RegisterServing("registration", s.check)
 	}
 	for _, l := range s.links {
 		s.wg.Add(1)
@@ -119,16 +122,28 @@ func (s *Service) Close(context.Context) error {
 	return nil
 }
 
+// check is down while no client finds the broker, degraded while some may not.
 func (s *Service) check() health.Result {
+	registered, reason := 0, ""
 	for _, l := range s.links {
 		l.mu.Lock()
-		err := l.err
-		l.mu.Unlock()
-		if err != nil {
-			return health.Result{State: health.Degraded, Reason: fmt.Sprintf("name server %s: %v", l.addr, err)}
+		switch {
+		case l.registered:
+			registered++
+		case l.err != nil:
+			reason = fmt.Sprintf("name server %s: %v", l.addr, l.err)
+		case s.opts.Only && reason == "":
+			reason = fmt.Sprintf("name server %s: not registered yet", l.addr)
 		}
+		l.mu.Unlock()
 	}
-	return health.Result{State: health.Up}
+	switch {
+	case reason == "":
+		return health.Result{State: health.Up}
+	case s.opts.Only && registered == 0:
+		return health.Result{State: health.Down, Reason: "no client finds this broker: " + reason}
+	}
+	return health.Result{State: health.Degraded, Reason: reason}
 }
 
 // note keeps changed topics for the next incremental registration.
@@ -218,7 +233,7 @@ func (l *link) wait(timer clock.Timer) bool {
 func (l *link) settle(err error) {
 	l.mu.Lock()
 	before := l.err
-	l.err = err
+	l.err, l.registered = err, err == nil
 	l.mu.Unlock()
 	log := l.s.opts.Log.WithField("nameServer", l.addr)
 	switch {

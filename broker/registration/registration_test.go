@@ -278,6 +278,24 @@ func TestRegister_NameServerRestarts_RegisteredAnew(t *testing.T) {
 	within(t, "health is up", func() bool { return checks.Report().State == health.Up })
 }
 
+// TestRegister_OnlyNameServer_DownWithoutIt: no client finds such a broker.
+func TestRegister_OnlyNameServer_DownWithoutIt(t *testing.T) {
+	t.Parallel()
+	n := startNameServer(t, "127.0.0.1:0")
+	addr := n.addr()
+	checks := health.NewRegistry()
+	startService(t, Options{NameServers: addr, Topics: newTable("T", "U"), Health: checks, Only: true})
+	within(t, "ready", func() bool { return checks.Ready().State == health.Up })
+	n.stop()
+	within(t, "not ready, with the reason", func() bool {
+		got := checks.Ready().Parts["registration"]
+		return got.State == health.Down && strings.Contains(got.Reason, "no client finds this broker: name server "+addr)
+	})
+	if got := checks.Live(); got.State != health.Up {
+		t.Errorf("a restart does not help, and yet %+v", got)
+	}
+}
+
 func TestRegister_OneNameServerDead_OthersServed(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

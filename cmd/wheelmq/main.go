@@ -47,6 +47,7 @@ func command() *cobra.Command {
 		serveCommand("namesrv", "Run a name server alone", parts{withoutBroker: true}),
 		storeCommand(),
 		timersCommand(),
+		healthcheckCommand(),
 		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintln(cmd.OutOrStdout(), "wheelmq "+version)
 		}},
