@@ -2,6 +2,7 @@ package broker
 
 import (
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/assignment"
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/lock"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
@@ -58,6 +59,9 @@ func (b *Broker) assembleTables(tables persist.Dir) (err error) {
 	}); err != nil {
 		return err
 	}
+	b.modes = assignment.NewModes(assignment.ModesOptions{
+		Config: tables, Log: o.Log, Default: c.DefaultMessageRequestMode, DefaultShare: int32(c.DefaultPopShareQueueNum),
+	})
 	b.offsets, err = offset.New(offset.Options{
 		Wire: o.Wire, Store: o.Store, Log: o.Log, Config: tables, FlushMs: c.FlushConsumerOffsetInterval,
 		End: b.queueEnd, Online: b.subscribed, Own: transaction.Group, Rewound: o.Rewound, Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,

@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/assignment"
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/inflight"
@@ -75,6 +76,7 @@ type Broker struct {
 	offsets  *offset.Table
 	locks    *lock.Table
 	verdicts filter.Verdicts
+	modes    *assignment.Modes
 	polls    *longpoll.Service
 	stats    *stats.Service
 	appender *appender.Appender

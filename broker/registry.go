@@ -86,6 +86,9 @@ func (b *Broker) groupRoutes() []remoting.Route {
 			Topics: b.topics, Store: b.store, Stats: b.stats, Time: o.Store, Differences: o.Differences,
 		}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
+		(&processor.Assignment{
+			BrokerName: c.BrokerName, Modes: b.modes, Topics: b.topics, Groups: b.groups, Clients: b.clients, Undivided: !c.ServerLoadBalancerEnable,
+		}).Routes(),
 	)
 }
 

@@ -88,5 +88,9 @@ type Config struct {
 	UseServerSideResetOffset    bool  `key:"useServerSideResetOffset" default:"true" doc:"offsets are reset on the broker; false: they are pushed to the clients that are online, as before RocketMQ 5.1"`
 	LitePullMessageEnable       bool  `key:"litePullMessageEnable" default:"true" doc:"serve LITE_PULL_MESSAGE, with which DefaultLitePullConsumer pulls"`
 
+	DefaultMessageRequestMode string `key:"defaultMessageRequestMode" default:"PULL" oneof:"PULL,POP" doc:"how a group consumes whose clients leave it to the broker, unless mqadmin setConsumeMode says otherwise"`
+	DefaultPopShareQueueNum   int64  `key:"defaultPopShareQueueNum" default:"-1" min:"-1" max:"65535" doc:"members of a group that pop from another's queues as well then; -1: all"`
+	ServerLoadBalancerEnable  bool   `key:"serverLoadBalancerEnable" default:"true" doc:"clients that leave it to the broker get their share of the queues; false: all of them"`
+
 	sources map[string]string // key to who set it; absent: nobody did
 }

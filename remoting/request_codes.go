@@ -89,6 +89,7 @@ const (
 	RecallMessage                        int32 = 370
 	QueryAssignment                      int32 = 400
 	SetMessageRequestMode                int32 = 401
+	GetAllMessageRequestMode             int32 = 402
 	GetBrokerHAStatus                    int32 = 907
 	AuthCreateUser                       int32 = 3001
 	AuthUpdateUser                       int32 = 3002

@@ -90,6 +90,7 @@ var requestNames = map[int32]string{
 	RecallMessage:                        "RECALL_MESSAGE",
 	QueryAssignment:                      "QUERY_ASSIGNMENT",
 	SetMessageRequestMode:                "SET_MESSAGE_REQUEST_MODE",
+	GetAllMessageRequestMode:             "GET_ALL_MESSAGE_REQUEST_MODE",
 	GetBrokerHAStatus:                    "GET_BROKER_HA_STATUS",
 	AuthCreateUser:                       "AUTH_CREATE_USER",
 	AuthUpdateUser:                       "AUTH_UPDATE_USER",

@@ -47,6 +47,9 @@ const (
 	SendReplyMessageV2        = 325
 	PushReplyMessage          = 326
 	RecallMessage             = 370
+	QueryAssignment           = 400
+	SetMessageRequestMode     = 401
+	GetAllMessageRequestMode  = 402
 	GetBrokerMemberGroup      = 901
 )
 

@@ -1,0 +1,116 @@
+package processor
+
+import (
+	"strings"
+
+	"github.com/wheelmq/wheelmq/broker/assignment"
+	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/remoting"
+)
+
+// groupMembers tells who of a group is online.
+type groupMembers interface {
+	Group(name []byte) *client.ConsumerGroup
+}
+
+// Assignment serves QUERY_ASSIGNMENT (400), by which a client asks for its share of a topic's
+// queues, and SET_MESSAGE_REQUEST_MODE (401) and GET_ALL_MESSAGE_REQUEST_MODE (402), by which mqadmin
+// setConsumeMode makes a group pop or pull.
+type Assignment struct {
+	BrokerName string
+	Modes      *assignment.Modes
+	Topics     topicReader
+	Groups     groupFinder
+	Clients    groupMembers
+	// Elsewhere, when not nil, is what other brokers have of a topic.
+	Elsewhere func(topicName string) []remoting.MessageQueue
+	// Undivided is serverLoadBalancerEnable=false: every client gets all queues.
+	Undivided bool
+}
+
+// Routes returns the table rows.
+func (a *Assignment) Routes() []remoting.Route {
+	const test = "broker/processor/assignment_test.go"
+	return []remoting.Route{
+		{Code: remoting.QueryAssignment, Name: "QUERY_ASSIGNMENT", Class: remoting.Admin, Handler: a.query, Since: "5.0", Test: test},
+		{Code: remoting.SetMessageRequestMode, Name: "SET_MESSAGE_REQUEST_MODE", Class: remoting.Admin, Handler: a.set, Since: "5.0", Test: test},
+		{Code: remoting.GetAllMessageRequestMode, Name: "GET_ALL_MESSAGE_REQUEST_MODE", Class: remoting.Admin, Handler: a.all, Since: "5.0", Test: test},
+	}
+}
+
+// query answers a client's share. A client that is not to change what it has, because its topic,
+// group or strategy is not known here, gets a body without any.
+func (a *Assignment) query(ex *remoting.Exchange) error {
+	var req remoting.QueryAssignmentRequestBody
+	if err := decodeBody(ex, &req); err != nil {
+		return err
+	}
+	mode := a.Modes.Get(req.Topic, req.ConsumerGroup)
+	var resp remoting.QueryAssignmentResponseBody
+	if share, ok := a.share(&req, &mode); ok {
+		list := make([]remoting.MessageQueueAssignment, 0, len(share))
+		for _, queue := range share {
+			list = append(list, remoting.MessageQueueAssignment{MessageQueue: queue, Mode: mode.Mode})
+		}
+		resp.Assignments = &list
+	}
+	return encodeBody(ex, &resp)
+}
+
+func (a *Assignment) share(req *remoting.QueryAssignmentRequestBody, mode *remoting.MessageRequestMode) ([]remoting.MessageQueue, bool) {
+	queues, ok := a.queues(req.Topic)
+	if !ok {
+		return nil, false
+	}
+	if req.MessageModel == client.Broadcasting || a.Undivided {
+		return queues, true
+	}
+	group := a.Clients.Group([]byte(req.ConsumerGroup))
+	if req.MessageModel != client.Clustering || group == nil {
+		return nil, false
+	}
+	if mode.Mode == assignment.ModePop {
+		return assignment.Pop(req.StrategyName, queues, group.ClientIDs(), req.ClientID, int(mode.PopShareQueueNum))
+	}
+	return assignment.Pull(req.StrategyName, queues, group.ClientIDs(), req.ClientID)
+}
+
+// queues are a topic's readable queues.
+func (a *Assignment) queues(name string) (list []remoting.MessageQueue, ok bool) {
+	if a.Elsewhere != nil {
+		list = a.Elsewhere(name)
+	}
+	config := a.Topics.Get([]byte(name))
+	if config != nil && config.Perm&topic.PermRead != 0 {
+		for id := range config.ReadQueueNums {
+			list = append(list, remoting.MessageQueue{BrokerName: a.BrokerName, QueueID: id, Topic: name})
+		}
+	}
+	return list, config != nil || len(list) > 0
+}
+
+// set changes how a group consumes a topic. Both must exist.
+func (a *Assignment) set(ex *remoting.Exchange) error {
+	var mode remoting.MessageRequestMode
+	if err := decodeBody(ex, &mode); err != nil {
+		return err
+	}
+	switch {
+	case strings.HasPrefix(mode.Topic, message.PrefixRetry):
+		return &remoting.Error{Code: remoting.NoPermission, Remark: "retry topic is not allowed to set mode"}
+	case a.Topics.Get([]byte(mode.Topic)) == nil:
+		return remoting.Errorf(remoting.TopicNotExist, "topic[%s] not exist", mode.Topic)
+	case a.Groups.Find([]byte(mode.ConsumerGroup)) == nil:
+		return &remoting.Error{Code: remoting.SubscriptionGroupNotExist, Remark: "subscription group does not exist"}
+	case mode.Mode != assignment.ModePop && mode.Mode != assignment.ModePull:
+		return remoting.Errorf(remoting.SystemError, "mode %q is neither %s nor %s", mode.Mode, assignment.ModePull, assignment.ModePop)
+	}
+	return a.Modes.Set(mode)
+}
+
+func (a *Assignment) all(ex *remoting.Exchange) error {
+	table := a.Modes.All()
+	return encodeBody(ex, &table)
+}
