@@ -125,6 +125,9 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := b.assemblePop(); err != nil {
+		return err
+	}
 	return b.assembleTransactions(prepare)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/park"
 	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
@@ -85,6 +86,7 @@ type Broker struct {
 	timers   *timer.Admission
 	timer    *timer.Service
 	halves   *transaction.Service
+	pops     *pop.Service
 	inFlight *inflight.Tracker   // may be nil
 	time     *virtualtime.Engine // nil with a real clock
 	router   *remoting.Router
@@ -224,7 +226,7 @@ func (b *Broker) Start() error {
 	for _, s := range []interface {
 		Start()
 		Close() error
-	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer, b.halves} {
+	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer, b.halves, b.pops} {
 		s.Start()
 		b.closers = append(b.closers, s.Close)
 	}

@@ -73,7 +73,11 @@ func (b *Broker) Settle(ctx context.Context) (next int64, err error) {
 		return 0, err
 	}
 	check, err := b.halves.Settle(ctx)
-	return min(level, next, check), err
+	if err != nil {
+		return 0, err
+	}
+	visible, err := b.pops.Settle(ctx)
+	return min(level, next, check, visible), err
 }
 
 // delivered is how many messages came due since the start.

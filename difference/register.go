@@ -55,6 +55,8 @@ const (
 	ForbiddenByTopic
 	StatsWithoutOffsets
 	RecreatedTopicAnew
+	PopDeadLetters
+	PopOnTime
 	count
 )
 
@@ -111,4 +113,6 @@ var register = [count]Difference{
 	ForbiddenByTopic:           {Name: "forbidden-by-topic", Real: "letting a group read a topic again (353) lifts what it is forbidden in every other topic, until a restart brings it back", Ours: "that topic only, for good", Fixed: true},
 	StatsWithoutOffsets:        {Name: "stats-without-offsets", Real: "QUERY_CONSUME_TIME_SPAN says that a group without an offset is behind since 1970, and GET_BROKER_CONSUME_STATS knows no pull offsets and a negative total of what is in flight", Ours: "the delay is counted from the oldest message, and the pull offsets are those of GET_CONSUME_STATS", Fixed: true},
 	RecreatedTopicAnew:         {Name: "recreated-topic-from-its-beginning", Real: "clients that are online while a topic is deleted and created again pull and commit where they were in the old one: past the end of the new one, its first messages are passed over", Ours: "they are sent to its beginning, and their old offsets are ignored"},
+	PopDeadLetters:             {Name: "pop-dead-letters", Real: "a message that pop consumers never acknowledge comes back for ever: only a client that tells so ends it", Ours: "after the group's retryMaxTimes it goes to %DLQ%group"},
+	PopOnTime:                  {Name: "pop-on-time", Real: "a popped message that is not acknowledged comes back 2 to 3.5 s after it is visible again", Ours: "at its millisecond", Fixed: true},
 }

@@ -38,6 +38,8 @@ const (
 	PropertyPriority            = "_SYS_MSG_PRIORITY_"
 	PropertyReplyToClient       = "REPLY_TO_CLIENT"
 	PropertyPushReplyTime       = "PUSH_REPLY_TIME"
+	PropertyFirstPopTime        = "1ST_POP_TIME"
+	PropertyOriginGroup         = "ORIGIN_GROUP"
 )
 
 // Property names of this server's own. Clients cannot set them: the Appender strips

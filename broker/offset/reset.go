@@ -92,6 +92,20 @@ func (t *Table) TakeReset(group, topic string, queueID int32, at int64) (offset 
 	return max(p.committed, 0), pending
 }
 
+// FollowReset ends a reset of a queue that is popped: no client remembers another offset.
+func (t *Table) FollowReset(group, topic string, queueID int32) {
+	r := find(t, group, topic)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.queues[queueID]; p != nil && p.reset != notReset {
+		t.forgetReset(p)
+		t.changed()
+	}
+}
+
 // beginAnew sends the members of a group to the beginning of a topic that was deleted and is created
 // again. Nothing is committed there.
 func (t *Table) beginAnew(old *row) {

@@ -32,9 +32,9 @@ type (
 // are ignored: everything is answered.
 type GroupAdmin struct {
 	Groups groupAdmin
-	// Rows are the tables that forget a deleted group; Offsets does so only when asked.
+	// Rows are the tables that forget a deleted group; Progress are those that do so only when asked.
 	Rows        []GroupRows
-	Offsets     GroupRows
+	Progress    []GroupRows
 	Differences *difference.Set
 }
 
@@ -128,7 +128,9 @@ func (a *GroupAdmin) delete(ex *remoting.Exchange) error {
 		rows.DeleteGroup(req.GroupName)
 	}
 	if req.CleanOffset {
-		a.Offsets.DeleteGroup(req.GroupName)
+		for _, rows := range a.Progress {
+			rows.DeleteGroup(req.GroupName)
+		}
 	}
 	return nil
 }

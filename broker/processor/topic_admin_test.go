@@ -108,7 +108,7 @@ func TestGroupAdmin(t *testing.T) {
 	}
 	var rows, offsets deleted
 	groups := open()
-	routes := (&processor.GroupAdmin{Groups: groups, Rows: []processor.GroupRows{&rows}, Offsets: &offsets}).Routes()
+	routes := (&processor.GroupAdmin{Groups: groups, Rows: []processor.GroupRows{&rows}, Progress: []processor.GroupRows{&offsets}}).Routes()
 	wantReply(t, request(t, routes, &conn{}, remoting.UpdateAndCreateSubscriptionGroup, nil, `{"groupName":"g","retryMaxTimes":2}`), remoting.Success, "")
 	wantReply(t, request(t, routes, &conn{}, remoting.UpdateAndCreateSubscriptionGroup, nil, `{"groupName":"a b"}`), remoting.InvalidParameter, "")
 	if config := open().Get("g"); config == nil || config.RetryMaxTimes != 2 || !config.ConsumeEnable || config.RetryQueueNums != 1 {
@@ -141,7 +141,7 @@ func TestGroupListAndForbidden(t *testing.T) {
 		check(t, err)
 		differences, err := difference.NewSet("")
 		check(t, err)
-		return groups, (&processor.GroupAdmin{Groups: groups, Offsets: &deleted{}, Differences: differences}).Routes()
+		return groups, (&processor.GroupAdmin{Groups: groups, Progress: []processor.GroupRows{&deleted{}}, Differences: differences}).Routes()
 	}
 	groups, routes := open()
 	list := func(body string) *remoting.Command {

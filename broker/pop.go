@@ -1,0 +1,20 @@
+package broker
+
+import "github.com/wheelmq/wheelmq/broker/pop"
+
+func (b *Broker) assemblePop() (err error) {
+	o := b.opts
+	b.pops, err = pop.New(pop.Options{
+		StoreHost: o.StoreHost, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender, Topics: b.topics, Groups: b.groups,
+		Offsets: b.offsets, Park: b.park, Due: b.popDue, Logger: o.Log.WithField("part", "pop"), Metrics: o.Metrics, Health: o.Health,
+		Differences: o.Differences,
+	})
+	return err
+}
+
+// popDue lets a clock that goes by itself look at a message that was popped.
+func (b *Broker) popDue() {
+	if b.time != nil {
+		b.time.Kick()
+	}
+}

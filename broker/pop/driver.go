@@ -1,0 +1,177 @@
+package pop
+
+import (
+	"sync/atomic"
+
+	"github.com/wheelmq/wheelmq/clock"
+)
+
+// batchSize is how many messages are brought back at a time.
+const batchSize = 256
+
+// driver is what belongs to the goroutine of a Service.
+type driver struct {
+	s     *Service
+	batch [batchSize]revival
+	n     int          // of the batch
+	left  atomic.Int32 // of the batch, whose copies are not known to be stored; the maker counts as one
+	copy  copier
+	swept int // tasks that were left by the last sweep
+}
+
+func (d *driver) init(s *Service) {
+	d.s = s
+	d.copy.init(s)
+	for i := range d.batch {
+		d.batch[i].d = d
+	}
+}
+
+func (d *driver) run() {
+	defer d.s.wg.Done()
+	timer := d.s.opts.Store.NewTimer()
+	defer timer.Disarm()
+	for {
+		// Nothing that is handed out from here on is missed: it is due before never.
+		d.s.armedAt.Store(never)
+		next, landed := d.pass(d.s.opts.Store.NowMillis())
+		if landed {
+			d.s.armedAt.Store(next)
+			if next <= d.s.opts.Store.NowMillis() {
+				if d.stopped() {
+					return
+				}
+				continue
+			}
+			d.s.settling.Answer(next)
+			arm(timer, next)
+		} else {
+			timer.Disarm() // the last copy wakes
+		}
+		select {
+		case <-timer.C():
+		case <-d.s.kick:
+		case answer := <-d.s.settling.Asks():
+			d.s.settling.Hear(answer)
+		case <-d.s.stop:
+			return
+		}
+	}
+}
+
+func arm(t clock.Timer, at int64) {
+	if at == never {
+		t.Disarm()
+		return
+	}
+	t.Arm(at)
+}
+
+func (d *driver) stopped() bool {
+	select {
+	case <-d.s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// pass brings back what is visible now, and returns when there is something to do again. Not landed:
+// copies are on their way, and nothing else is brought back until they are stored.
+func (d *driver) pass(now int64) (next int64, landed bool) {
+	if d.left.Load() > 0 {
+		return never, false
+	}
+	d.tidy(now)
+	d.n = 0
+	for d.n < batchSize {
+		t, due, ok := d.s.agenda.next(now)
+		if !ok {
+			next = due
+			break
+		}
+		next = now
+		d.take(&t, now)
+	}
+	if d.n == 0 {
+		return next, true
+	}
+	d.left.Store(1)
+	for i := range d.batch[:d.n] {
+		d.batch[i].begin()
+	}
+	return now, d.left.Add(-1) == 0
+}
+
+// take puts into the batch what a task is about.
+func (d *driver) take(t *task, now int64) {
+	w := d.s.at(t.window)
+	if w == nil {
+		return
+	}
+	if t.n == 0 {
+		d.takeBlock(w, now)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end := t.first + int64(t.n)
+	w.held.each(t.first, end, func(offset int64, e *entry) bool {
+		if e.due > now || e.state&reviving != 0 {
+			return true
+		}
+		if d.n == batchSize {
+			d.s.agenda.push(task{due: t.due, window: t.window, first: offset, n: uint32(end - offset)})
+			return false
+		}
+		e.state |= reviving
+		r := &d.batch[d.n]
+		r.w, r.offset, r.popTime, r.due, r.suspended = w, offset, e.popTime, e.due, e.state&suspended != 0
+		d.n++
+		return true
+	})
+}
+
+// takeBlock tells that a queue may be popped from in order again, or looks at it when it may.
+func (d *driver) takeBlock(w *Window, now int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.block == nil {
+		return
+	}
+	if until := w.block.until(); until > now {
+		d.s.agenda.push(task{due: until, window: w.id})
+		return
+	}
+	if !w.block.told {
+		w.block.told = true
+		d.s.visible(w.key)
+	}
+}
+
+// tidy takes tasks out of the agenda that nothing is to be done for, when they are most of it.
+func (d *driver) tidy(now int64) {
+	n := d.s.agenda.len()
+	if n < sweepFrom || n < 2*d.swept || int64(n) < 2*d.s.inFlight.Load() {
+		return
+	}
+	d.s.agenda.sweep(func(t task) bool { return d.wanted(&t) })
+	d.swept = d.s.agenda.len()
+}
+
+func (d *driver) wanted(t *task) (wanted bool) {
+	w := d.s.at(t.window)
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.n == 0 {
+		return w.block != nil
+	}
+	w.held.each(t.first, t.first+int64(t.n), func(_ int64, e *entry) bool {
+		wanted = e.due <= t.due
+		return !wanted
+	})
+	return wanted
+}
