@@ -82,7 +82,7 @@ func (b *Broker) groupRoutes() []remoting.Route {
 		}).Routes(),
 		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets}).Routes(),
 		(&processor.ConsumeStats{
-			BrokerName: c.BrokerName, BrokerAddr: o.StoreHost.String(), Clients: b.clients, Groups: b.groups, Progress: []processor.GroupRows{b.pops, b.offsets},
+			BrokerName: c.BrokerName, BrokerAddr: o.StoreHost.String(), Clients: b.clients, Groups: b.groups, Offsets: b.offsets,
 			Topics: b.topics, Store: b.store, Stats: b.stats, Time: o.Store, Differences: o.Differences,
 		}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
@@ -116,7 +116,7 @@ func (b *Broker) adminRoutes() []remoting.Route {
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.pops, b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
 		}).Routes(),
 		(&processor.GroupAdmin{
-			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Offsets: b.offsets,
+			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Progress: []processor.GroupRows{b.pops, b.offsets},
 			Differences: o.Differences,
 		}).Routes(),
 	)
