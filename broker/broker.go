@@ -215,8 +215,12 @@ func (b *Broker) EnsureRetryTopic(name string) bool {
 	return b.topics.CreateRetry(name, max(1, config.RetryQueueNums), topic.PermRead|topic.PermWrite) != nil
 }
 
-// StopHolding answers the pulls that wait for messages, ahead of a stop.
-func (b *Broker) StopHolding() { b.polls.StopHolding() }
+// StopHolding answers the pulls that wait for messages, ahead of a stop, and notes who is to come
+// back after it.
+func (b *Broker) StopHolding() {
+	b.clients.Leave()
+	b.polls.StopHolding()
+}
 
 // Start runs the services.
 func (b *Broker) Start() error {

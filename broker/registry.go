@@ -80,7 +80,7 @@ func (b *Broker) groupRoutes() []remoting.Route {
 			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, PropertyFilter: b.propertyFilter(),
 			Log: o.Log,
 		}).Routes(),
-		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets}).Routes(),
+		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets, Differences: b.opts.Differences}).Routes(),
 		(&processor.ConsumeStats{
 			BrokerName: c.BrokerName, BrokerAddr: o.StoreHost.String(), Clients: b.clients, Groups: b.groups, Offsets: b.offsets,
 			Topics: b.topics, Store: b.store, Stats: b.stats, Time: o.Store, Differences: o.Differences,

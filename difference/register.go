@@ -46,6 +46,7 @@ const (
 	TimerTopicClosed
 	RecallByDefault
 	PullBeforeHeartbeat
+	MembersOverRestart
 	ResetUntilFollowed
 	ResetWakesPulls
 	CloneOfAllTopics
@@ -103,6 +104,7 @@ var register = [count]Difference{
 	TimerCongestionAtAdmission: {Name: "timer-congestion-at-admission", Real: "timerCongestNumEachSlot looks at what is in the wheel already, which a burst overshoots, and refuses the less the fuller a slot is", Ours: "it counts what was admitted, and refuses a share that grows from none at the limit to all at twice the limit", Fixed: true},
 	TimerTopicClosed:           {Name: "timer-topic-closed", Real: "clients may send to rmq_sys_wheel_timer: a record without TIMER_OUT_MS stops every timer", Ours: "code 16", Fixed: true},
 	PullBeforeHeartbeat:        {Name: "pull-before-heartbeat", Real: "a pull whose group has not told its subscription, after a restart of the broker above all, is answered with code 24 or 25 until the next heartbeat, up to 30 s", Ours: "it is served: subscriptions are remembered over restarts, and clients that subscribe by tag get everything and look at the tags themselves, as they always do"},
+	MembersOverRestart:         {Name: "members-over-restart", Real: "after a restart of the broker a group consists of those whose heartbeats have come: until the others' have, up to 30 s later, their queues are taken over while they go on with them, and a Go client that asks before its own gives all its queues back", Ours: "after a planned restart of at most 30 s, members from before it are counted until their heartbeat, for at most 35 s"},
 	RecallByDefault:            {Name: "recall-by-default", Real: "recallMessageEnable is false unless set", Ours: "true unless set: a producer may recall an any-time delayed message"},
 	ResetUntilFollowed:         {Name: "reset-until-followed", Real: "a reset ends with the first pull after it: what a client commits before it has taken the new offset over replaces it, and a restart forgets it", Ours: "commits are ignored until the pull after the one that was sent to the new offset, over a restart too, and a client that has taken it over divides the queues again at once"},
 	ResetWakesPulls:            {Name: "reset-wakes-pulls", Real: "a pull that waits for messages hears of a reset when a message comes or its time is up, 15 s later", Ours: "it is answered at once"},

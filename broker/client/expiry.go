@@ -44,10 +44,14 @@ func (r *Registry) expire() (next int64) {
 			next = due
 		}
 	})
+	if until := r.expected.until; until > 0 && (next < 0 || until < next) {
+		next = until
+	}
 	r.mu.RUnlock()
 	if next >= 0 {
 		r.idle.Store(false)
 	}
+	r.giveUpMissing()
 	if len(lost) == 0 {
 		return next
 	}

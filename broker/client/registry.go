@@ -22,7 +22,7 @@ type Options struct {
 	Wire     clock.Clock
 	Log      logrus.FieldLogger
 	ExpireMs int64                 // 0: 120,000
-	Config   persist.Dir           // of wheelmqSubscriptions.json; nil keeps subscriptions in memory
+	Config   persist.Dir           // of wheelmqSubscriptions.json and wheelmqMembers.json; nil keeps both in memory
 	Metrics  prometheus.Registerer // may be nil
 	Health   *health.Registry      // may be nil
 }
@@ -56,10 +56,11 @@ type Consumer struct {
 type Registry struct {
 	opts Options
 
-	mu        sync.RWMutex // guards consumers, producers, channels and everything in them
+	mu        sync.RWMutex // guards consumers, producers, channels, expected and everything in them
 	consumers map[string]*consumers
 	producers map[string]map[uint64]*Member
 	channels  map[string]map[uint64]*producerChannel // of clients that produce, by client ID
+	expected  expected
 
 	requesters requesters
 	calls      calls
@@ -97,6 +98,7 @@ func New(opts Options) (*Registry, error) {
 
 // Start begins to expire silent clients.
 func (r *Registry) Start() {
+	r.expect()
 	r.wg.Add(1)
 	go r.expireLoop()
 	if r.opts.Config != nil {
@@ -110,6 +112,7 @@ func (r *Registry) Close() error {
 	r.calls.end()
 	r.wg.Wait()
 	r.memory.save()
+	r.saveLeaving()
 	return nil
 }
 
@@ -154,6 +157,7 @@ func (r *Registry) addConsumer(member Member, beat *Beat, c *Consumer, conflicts
 		group = newConsumers(c.Group)
 		r.consumers[c.Group] = group
 	}
+	r.expected.back(c.Group, member.ClientID)
 	changed = group.join(member, c)
 	differs = group.fingerprint != beat.Fingerprint
 	if !beat.WithoutSub {
@@ -177,10 +181,22 @@ func (r *Registry) Unregister(conn remoting.Conn, clientID, producerGroup, consu
 		r.leaveProducers(producerGroup, gone)
 	}
 	if consumerGroup != "" {
-		changes = r.leaveConsumers(changes, consumerGroup, gone)
+		changes = r.unregisterConsumer(consumerGroup, clientID, gone)
 	}
 	r.mu.Unlock()
 	r.announce(changes)
+}
+
+// unregisterConsumer takes a client out of a group, which may know of it from before a restart only.
+// r.mu is held.
+func (r *Registry) unregisterConsumer(name, clientID string, gone func(*Member) bool) []change {
+	expected := r.expected.groups[name][clientID]
+	r.expected.back(name, clientID)
+	changes := r.leaveConsumers(nil, name, gone)
+	if group := r.consumers[name]; expected && group != nil && len(changes) == 0 {
+		changes = append(changes, change{name, group.conns()})
+	}
+	return changes
 }
 
 // ConnClosed takes a connection out of all its groups and tells the rest at once.
@@ -197,6 +213,9 @@ func (r *Registry) leaveAll(gone func(*Member) bool) {
 	}
 	for group := range r.consumers {
 		changes = r.leaveConsumers(changes, group, gone)
+	}
+	if r.expected.leaving != nil {
+		changes = nil
 	}
 	r.mu.Unlock()
 	r.announce(changes)
@@ -240,8 +259,13 @@ func (r *Registry) Remembered(group, topic []byte) *Subscription {
 	return r.memory.subscription(group, topic)
 }
 
-// DeleteGroup forgets what a group that was deleted subscribed to.
-func (r *Registry) DeleteGroup(group string) { r.memory.forget(group) }
+// DeleteGroup forgets what a group that was deleted subscribed to, and who is expected back in it.
+func (r *Registry) DeleteGroup(group string) {
+	r.memory.forget(group)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.expected.groups, group)
+}
 
 // Groups returns the names of the consumer groups that are online and subscribe to a
 // topic, sorted; "" means any topic.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -14,6 +15,7 @@ type (
 	}
 	clientReader interface {
 		onlineGroups
+		ClientIDs(group []byte, returning bool) (ids []string, expected bool)
 		Groups(topic string) []string
 		Producers(group string) []client.Member
 		AllProducers() map[string][]client.Member
@@ -31,8 +33,9 @@ type (
 // GET_ALL_PRODUCER_INFO (328), QUERY_TOPIC_CONSUME_BY_WHO (300), QUERY_TOPICS_BY_CONSUMER (343) and
 // QUERY_SUBSCRIPTION_BY_CONSUMER (345).
 type ConsumerAdmin struct {
-	Clients clientReader
-	Offsets offsetReader
+	Clients     clientReader
+	Offsets     offsetReader
+	Differences *difference.Set
 }
 
 // Routes returns the table rows.
@@ -50,19 +53,21 @@ func (c *ConsumerAdmin) Routes() []remoting.Route {
 }
 
 // members is what a client divides the queues by. A client of the Java kind takes code 1
-// for "not there yet" and asks again.
+// for "not there yet" and asks again; one of the Go kind gives all its queues back.
 func (c *ConsumerAdmin) members(ex *remoting.Exchange) error {
 	var req remoting.GetConsumerListByGroupRequest
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
 	ex.Reply.Ext.Open()
-	group := c.Clients.Group([]byte(req.ConsumerGroup))
-	if group == nil {
+	ids, expected := c.Clients.ClientIDs([]byte(req.ConsumerGroup), c.Differences.On(difference.MembersOverRestart))
+	if len(ids) == 0 {
 		return remoting.Errorf(remoting.SystemError, "no consumer for this group, %s", req.ConsumerGroup)
 	}
-	body := remoting.ConsumerListBody{ConsumerIDList: group.ClientIDs()}
-	return encodeBody(ex, &body)
+	if expected {
+		c.Differences.Use(difference.MembersOverRestart)
+	}
+	return encodeBody(ex, &remoting.ConsumerListBody{ConsumerIDList: ids})
 }
 
 func (c *ConsumerAdmin) consumerConnections(ex *remoting.Exchange) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -27,7 +28,11 @@ func newClients(t testing.TB) *clients {
 	}
 	c := &clients{registry: registry, topics: topics{}}
 	beat := &processor.Heartbeat{Clients: registry, Groups: groups{"g": group("g")}, Topics: c.topics, Log: quiet()}
-	admin := &processor.ConsumerAdmin{Clients: registry}
+	differences, err := difference.NewSet("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := &processor.ConsumerAdmin{Clients: registry, Differences: differences}
 	c.routes = append(beat.Routes(), admin.Routes()...)
 	return c
 }

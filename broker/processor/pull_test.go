@@ -108,7 +108,7 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 		&processor.Relay{BrokerName: "broker-a", Clients: l.clients, Topics: l.topics, Groups: l.groups, Store: l.store, Log: quiet()},
 		&processor.QueueOffset{Store: l.store},
 		&processor.View{Store: l.store, Differences: differences},
-		&processor.ConsumerAdmin{Clients: l.clients, Offsets: l.offsets},
+		&processor.ConsumerAdmin{Clients: l.clients, Offsets: l.offsets, Differences: differences},
 		&processor.ConsumeStats{
 			BrokerName: "broker-a", BrokerAddr: "127.0.0.1:10911", Clients: l.clients, Groups: l.groups, Offsets: l.offsets, Topics: l.topics,
 			Store: l.store, Stats: l.stats, Time: l.time, Differences: differences,

@@ -13,7 +13,11 @@ import (
 // TestCleanRestart_KeepsOffsetsAndPendingDelays stops the server with SIGTERM
 // while delayed messages wait; one of the delays ends while it is down or soon
 // after. A new member of the group gets the delayed messages and nothing that
-// was consumed before; a member of another group lives through the restart.
+// was consumed before; a member of another group lives through the restart and
+// gets each once: the server counts it in until its next heartbeat. With the real
+// broker it gives its queues back when it divides them before that (the Go client
+// takes "no consumer for this group" for nobody), loses what it had not committed
+// of all but one of them, and gets that again.
 func TestCleanRestart_KeepsOffsetsAndPendingDelays(t *testing.T) {
 	t.Parallel()
 	server := peer.StartTarget(t, nil)
@@ -54,7 +58,7 @@ func TestCleanRestart_KeepsOffsetsAndPendingDelays(t *testing.T) {
 	for name, box := range map[string]*inbox{"new member": after, "living member": living} {
 		counts := box.counts()
 		for _, body := range delayed {
-			if counts[body] != 1 {
+			if counts[body] < 1 || counts[body] > 1 && (name == "new member" || peer.TargetKind() == peer.Ours) {
 				t.Errorf("%s: %q arrived %d times, want once", name, body, counts[body])
 			}
 		}
