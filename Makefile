@@ -9,7 +9,7 @@ RACE_BIN := $(CURDIR)/bin/wheelmq-race
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
 FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer ./broker/filter/sql
 FUZZTIME := 5m
-SUITES := ./wire ./peer ./cases ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter
+SUITES := ./wire ./peer ./cases ./cli ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter
 # What only this server has: the test broker.
 TESTING := ./embed ./virtual ./faults ./testapi ./junit
 
@@ -42,7 +42,7 @@ test: deps lint build ## everything: unit tests with the race detector, Go and J
 
 test-short: build ## what needs nothing but Go, under a minute
 	go test ./...
-	cd test && WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 ./wire ./cases ./golden/...
+	cd test && WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 ./wire ./cases ./cli ./golden/...
 
 test-peer: deps ## the same suites against the real RocketMQ 5.5.0, and both servers on one store
 	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 $(SUITES)

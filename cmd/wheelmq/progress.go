@@ -15,20 +15,26 @@ const quietMs = 1000
 // progress shows how far something is: a bar on a terminal, elsewhere a line for every tenth.
 type progress struct {
 	out      io.Writer
+	done     string // what has become of what is done: checked, sent
 	terminal bool
 	now      func() int64 // ms
 	begin    int64        // ms
 	shown    int64        // per cent, -1 for nothing
 }
 
-func newProgress(out io.Writer) *progress {
-	p := &progress{out: out, now: clock.Real{}.NowMillis, shown: -1}
-	if f, ok := out.(*os.File); ok {
-		info, err := f.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
+func newProgress(out io.Writer, done string) *progress {
+	p := &progress{out: out, done: done, now: clock.Real{}.NowMillis, shown: -1, terminal: onTerminal(out)}
 	p.begin = p.now()
 	return p
+}
+
+func onTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // show tells that done of total is done.
@@ -43,7 +49,7 @@ func (p *progress) show(done, total int64) {
 		full := int(percent) * width / 100
 		fmt.Fprintf(p.out, "\r[%s%s] %3d %%", strings.Repeat("=", full), strings.Repeat(" ", width-full), percent)
 	case !p.terminal && (p.shown < 0 || percent/10 > p.shown/10):
-		fmt.Fprintf(p.out, "%d %% checked\n", percent)
+		fmt.Fprintf(p.out, "%d %% %s\n", percent, p.done)
 	default:
 		return
 	}

@@ -98,7 +98,7 @@ func inspectStore(cmd *cobra.Command, d *offline.Dir, asJSON bool) error {
 }
 
 func checkStore(cmd *cobra.Command, d *offline.Dir, asJSON bool) error {
-	bar := newProgress(cmd.ErrOrStderr())
+	bar := newProgress(cmd.ErrOrStderr(), "checked")
 	result, err := d.Check(bar.show)
 	bar.end()
 	if err != nil {

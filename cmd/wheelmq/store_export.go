@@ -64,7 +64,7 @@ func exportStore(cmd *cobra.Command, dir, to string, asJSON bool) error {
 			return err
 		}
 		report.BrokerConf = found.BrokerConf
-		bar := newProgress(cmd.ErrOrStderr())
+		bar := newProgress(cmd.ErrOrStderr(), "copied")
 		done, err = broker.Export(cmd.Context(), dir, to, log, bar.show)
 		bar.end()
 		return err

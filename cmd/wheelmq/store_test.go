@@ -154,7 +154,7 @@ func TestProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			p := newProgress(&out)
+			p := newProgress(&out, "checked")
 			now := p.begin
 			p.now, p.terminal = func() int64 { return now }, c.terminal
 			// Within the first second nothing is shown.

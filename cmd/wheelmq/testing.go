@@ -52,7 +52,7 @@ func (t *testFlags) config(cmd *cobra.Command) (*wheelmq.TestConfig, error) {
 		cfg.Token = cmp.Or(t.token, os.Getenv(tokenEnv))
 	}
 	if cfg.VirtualClock && t.clock != startNow {
-		start, err := parseInstant(t.clock)
+		start, err := parseInstant("--virtual-clock", t.clock)
 		if err != nil {
 			return nil, err
 		}
@@ -61,14 +61,14 @@ func (t *testFlags) config(cmd *cobra.Command) (*wheelmq.TestConfig, error) {
 	return cfg, nil
 }
 
-// parseInstant reads RFC 3339 or ms since the Unix epoch.
-func parseInstant(text string) (time.Time, error) {
+// parseInstant reads what a flag says: RFC 3339 or ms since the Unix epoch.
+func parseInstant(flag, text string) (time.Time, error) {
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
 		return time.UnixMilli(ms), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fmt.Errorf("--virtual-clock=%q: want RFC 3339, as 2026-01-31T08:00:00Z, or milliseconds since 1970", text)
+		return at, fmt.Errorf("%s=%q: want RFC 3339, as 2026-01-31T08:00:00Z, or milliseconds since 1970", flag, text)
 	}
 	return at, nil
 }

@@ -20,7 +20,8 @@ const (
 // layers are the packages from the top down: an import may only point to a later line. A
 // package is in the layer of its longest matching prefix.
 var layers = []string{
-	"tools", "cmd", "wheelmqtest", "internal/docs", ".", "testapi", "control", "console", "broker", "broker/virtualtime", "broker/processor",
+	"tools", "cmd", "wheelmqtest", "admin/explain", "admin/doctor", "admin",
+	"internal/docs", ".", "testapi", "control", "console", "broker", "broker/virtualtime", "broker/processor",
 	"broker/inflight", "broker/registration", "broker/assignment", "broker/transaction", "broker/pop", "broker/timer", "broker/schedule", "broker/redeliver",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/rewind", "broker/lock", "broker/longpoll", "broker/filter", "broker/filter/sql",
 	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/timer", "store/region",

@@ -86,6 +86,16 @@ func (c *Conn) fail(reason error) error {
 // Call sends a request and waits for its reply until ctx ends. A reply with a code other than
 // 0 is a *remoting.Error.
 func (c *Conn) Call(ctx context.Context, code int32, ext *remoting.ExtWriter, body []byte) (*remoting.Command, error) {
+	reply, err := c.Exchange(ctx, code, ext, body)
+	if err != nil {
+		return nil, err
+	}
+	return success(reply)
+}
+
+// Exchange is Call for who reads the header of a reply whatever its code is, as that of a pull that
+// found nothing.
+func (c *Conn) Exchange(ctx context.Context, code int32, ext *remoting.ExtWriter, body []byte) (*remoting.Command, error) {
 	opaque, answer := c.expect()
 	defer c.forget(opaque)
 	if err := c.send(ctx, remoting.AppendRequest(nil, code, opaque, 0, ext, body)); err != nil {
@@ -93,12 +103,12 @@ func (c *Conn) Call(ctx context.Context, code int32, ext *remoting.ExtWriter, bo
 	}
 	select {
 	case reply := <-answer:
-		return success(reply)
+		return reply, nil
 	case <-c.done:
 		// The peer may close right after its answer.
 		select {
 		case reply := <-answer:
-			return success(reply)
+			return reply, nil
 		default:
 			return nil, c.Err()
 		}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+// completeTopic lets the shell complete an argument with the name of a topic.
+func (f *askFlags) completeTopic(at int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) != at {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := f.client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		defer c.Close()
+		names, err := c.TopicNames(context.Background())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeGroup lets the shell complete an argument with the name of a consumer group.
+func (f *askFlags) completeGroup(at int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) != at {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := f.client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		defer c.Close()
+		names, err := c.GroupNames(context.Background())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
