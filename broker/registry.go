@@ -111,6 +111,8 @@ func (b *Broker) queryRoutes() []remoting.Route {
 func (b *Broker) adminRoutes() []remoting.Route {
 	o := b.opts
 	return slices.Concat(
+		(&processor.Replica{ConsumerOffsets: b.offsets.Marshal, DelayOffsets: b.schedule.Marshal, Store: b.store}).Routes(),
+		(&processor.Correction{Offsets: b.offsets, Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.TopicAdmin{
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.pops, b.offsets, b.stats, b.inFlight}, Differences: o.Differences,

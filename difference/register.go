@@ -58,6 +58,7 @@ const (
 	RecreatedTopicAnew
 	PopDeadLetters
 	PopOnTime
+	CorrectionOnlyReads
 	count
 )
 
@@ -117,4 +118,5 @@ var register = [count]Difference{
 	RecreatedTopicAnew:         {Name: "recreated-topic-from-its-beginning", Real: "clients that are online while a topic is deleted and created again pull and commit where they were in the old one: past the end of the new one, its first messages are passed over", Ours: "they are sent to its beginning, and their old offsets are ignored"},
 	PopDeadLetters:             {Name: "pop-dead-letters", Real: "a message that pop consumers never acknowledge comes back for ever: only a client that tells so ends it", Ours: "after the group's retryMaxTimes it goes to %DLQ%group"},
 	PopOnTime:                  {Name: "pop-on-time", Real: "a popped message that is not acknowledged comes back 2 to 3.5 s after it is visible again", Ours: "at its millisecond", Fixed: true},
+	CorrectionOnlyReads:        {Name: "correction-only-reads", Real: "QUERY_CORRECTION_OFFSET (308) removes the offsets of the groups that it is asked to leave out, in all topics", Ours: "they are left out of the answer and keep their offsets", Fixed: true},
 }

@@ -159,7 +159,7 @@ func (s *Server) Routes() []remoting.Route {
 		r.Status, r.Note = remoting.Partial, note
 		return r
 	}
-	return []remoting.Route{
+	return append(refused(),
 		row(remoting.RegisterBroker, "REGISTER_BROKER", s.register, "3.0"),
 		row(remoting.UnregisterBroker, "UNREGISTER_BROKER", s.unregister, "3.0"),
 		row(remoting.QueryDataVersion, "QUERY_DATA_VERSION", s.dataVersion, "4.3"),
@@ -185,7 +185,7 @@ func (s *Server) Routes() []remoting.Route {
 		row(remoting.GetNamesrvConfig, "GET_NAMESRV_CONFIG", s.getConfig, "4.0"),
 		row(getBrokerMemberGroup, "GET_BROKER_MEMBER_GROUP", s.memberGroup, "5.0"),
 		row(brokerHeartbeat, "BROKER_HEARTBEAT", s.heartbeat, "5.0"),
-	}
+	)
 }
 
 // advertiseOf is advertise for an answer about a topic, which a test may want without the broker

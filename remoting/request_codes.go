@@ -28,6 +28,8 @@ const (
 	NotifyConsumerIDsChanged             int32 = 40
 	LockBatchMQ                          int32 = 41
 	UnlockBatchMQ                        int32 = 42
+	GetAllConsumerOffset                 int32 = 43
+	GetAllDelayOffset                    int32 = 45
 	CheckClientConfig                    int32 = 46
 	GetTimerCheckPoint                   int32 = 60
 	GetTimerMetrics                      int32 = 61
@@ -62,6 +64,7 @@ const (
 	GetSystemTopicListFromBroker         int32 = 305
 	CleanExpiredConsumeQueue             int32 = 306
 	GetConsumerRunningInfo               int32 = 307
+	QueryCorrectionOffset                int32 = 308
 	ConsumeMessageDirectly               int32 = 309
 	SendMessageV2                        int32 = 310
 	CloneGroupOffset                     int32 = 314
@@ -91,6 +94,8 @@ const (
 	SetMessageRequestMode                int32 = 401
 	GetAllMessageRequestMode             int32 = 402
 	GetBrokerHAStatus                    int32 = 907
+	ResetMasterFlushOffset               int32 = 908
+	GetBrokerEpochCache                  int32 = 1007
 	AuthCreateUser                       int32 = 3001
 	AuthUpdateUser                       int32 = 3002
 	AuthDeleteUser                       int32 = 3003
@@ -101,6 +106,7 @@ const (
 	AuthDeleteACL                        int32 = 3008
 	AuthGetACL                           int32 = 3009
 	AuthListACL                          int32 = 3010
+	SwitchTimerEngine                    int32 = 5001
 	PopMessage                           int32 = 200050
 	AckMessage                           int32 = 200051
 	PeekMessage                          int32 = 200052

@@ -1,6 +1,7 @@
 package offset
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -158,6 +159,18 @@ func (t *Table) snapshot() *file {
 	f.DataVersion.Counter += t.commits.Load() / versionStep
 	f.DataVersion.Timestamp = t.opts.Store.NowMillis()
 	return f
+}
+
+// Marshal returns what the file would hold now, which is what GET_ALL_CONSUMER_OFFSET (43) answers.
+func (t *Table) Marshal() ([]byte, error) {
+	t.saveMu.Lock()
+	f := t.snapshot()
+	t.saveMu.Unlock()
+	body, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("offset: marshal: %w", err)
+	}
+	return body, nil
 }
 
 // load reads the file. Groups without offsets start as new ones do: an unreadable file must not

@@ -155,6 +155,24 @@ func (t *Table) EachPulled(visit func(group, topic string, queueID int32, next i
 	}
 }
 
+// EachCommitted visits the committed offsets of every group in a topic.
+func (t *Table) EachCommitted(topic string, visit func(group string, queueID int32, committed int64)) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, r := range t.rows {
+		if r.topic != topic {
+			continue
+		}
+		r.mu.Lock()
+		for queueID, p := range r.queues {
+			if p.committed != None {
+				visit(r.group, queueID, p.committed)
+			}
+		}
+		r.mu.Unlock()
+	}
+}
+
 // Query returns a group's committed offset in a queue, or None.
 func (t *Table) Query(group, topic []byte, queueID int32) int64 {
 	committed, _ := t.progress(group, topic, queueID)

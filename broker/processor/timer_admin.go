@@ -24,8 +24,8 @@ type TimerTopic struct {
 	ChangedAtMs int64
 }
 
-// TimerAdmin serves GET_TIMER_CHECK_POINT (60) and GET_TIMER_METRICS (61). Without a State and
-// Topics it answers as a real broker whose timers are off.
+// TimerAdmin serves GET_TIMER_CHECK_POINT (60), GET_TIMER_METRICS (61) and SWITCH_TIMER_ENGINE (5001).
+// Without a State and Topics it answers as a real broker whose timers are off.
 type TimerAdmin struct {
 	State  func() TimerState
 	Topics func() map[string]TimerTopic
@@ -37,6 +37,7 @@ func (a *TimerAdmin) Routes() []remoting.Route {
 	return []remoting.Route{
 		{Code: remoting.GetTimerCheckPoint, Name: "GET_TIMER_CHECK_POINT", Class: remoting.Admin, Handler: a.checkpoint, Since: "5.0", Test: test},
 		{Code: remoting.GetTimerMetrics, Name: "GET_TIMER_METRICS", Class: remoting.Admin, Handler: a.metrics, Since: "5.0", Test: test},
+		{Code: remoting.SwitchTimerEngine, Name: "SWITCH_TIMER_ENGINE", Class: remoting.Inline, Handler: a.switchEngine, Since: "5.5", Test: test},
 	}
 }
 
@@ -71,6 +72,26 @@ func (a *TimerAdmin) metrics(ex *remoting.Exchange) error {
 	}
 	ex.Reply.Body = append(body, "}}"...)
 	return nil
+}
+
+// switchEngine: timers are kept in files, which is the real broker's engine F; of its other engine,
+// R in RocksDB, the answer is what it says when that is not configured.
+func (a *TimerAdmin) switchEngine(ex *remoting.Exchange) error {
+	refuse := func(remark string) error { return &remoting.Error{Code: remoting.InvalidParameter, Remark: remark} }
+	if a.State == nil {
+		return refuse("broker timerWheelEnable is false")
+	}
+	engine, ok := ex.Req.Ext.Get("E_T")
+	switch {
+	case !ok:
+		return refuse("param error, extFields is null")
+	case string(engine) == "F":
+		ex.Reply.Remark = "switch timer engine success"
+		return nil
+	case string(engine) == "R":
+		return refuse("timerRocksDBEnable must be configured true when broker start")
+	}
+	return refuse("param error")
 }
 
 // addTimers shows how far timers are: seconds behind, records that wait to be taken in, messages

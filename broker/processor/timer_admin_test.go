@@ -61,3 +61,22 @@ func TestRuntimeInfo_Timers(t *testing.T) {
 		}
 	}
 }
+
+func TestSwitchTimerEngine(t *testing.T) {
+	t.Parallel()
+	on := &processor.TimerAdmin{State: func() processor.TimerState { return processor.TimerState{} }}
+	for _, tt := range []struct {
+		admin  *processor.TimerAdmin
+		fields ext
+		code   int32
+		remark string
+	}{
+		{on, ext{"E_T": "F"}, remoting.Success, "switch timer engine success"},
+		{on, ext{"E_T": "R"}, remoting.InvalidParameter, "timerRocksDBEnable must be configured true when broker start"},
+		{on, ext{"E_T": "X"}, remoting.InvalidParameter, "param error"},
+		{on, nil, remoting.InvalidParameter, "param error, extFields is null"},
+		{new(processor.TimerAdmin), ext{"E_T": "F"}, remoting.InvalidParameter, "broker timerWheelEnable is false"},
+	} {
+		wantReply(t, request(t, tt.admin.Routes(), &conn{}, remoting.SwitchTimerEngine, tt.fields, ""), tt.code, tt.remark)
+	}
+}

@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"sync"
@@ -190,6 +192,19 @@ func (s *Service) snapshot() snapshot {
 		}
 	}
 	return snap
+}
+
+// Marshal returns what delayOffset.json would hold now, which is what GET_ALL_DELAY_OFFSET (45) answers.
+func (s *Service) Marshal() ([]byte, error) {
+	snap := s.snapshot()
+	s.file.mu.Lock()
+	snap.table.DataVersion = s.file.version
+	s.file.mu.Unlock()
+	body, err := json.Marshal(snap.table)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: marshal: %w", err)
+	}
+	return body, nil
 }
 
 // saveNow writes the offsets of now. When their copies cannot be made durable, the file stays

@@ -66,16 +66,34 @@ func Tables() (tables []Table, err error) {
 // Compat renders docs/compat.md.
 func Compat(tables []Table) string {
 	var s strings.Builder
-	s.WriteString("# Request codes\n\nGenerated from the router tables by `make docs`. A code that is not listed is answered with 3 (REQUEST_CODE_NOT_SUPPORTED).\n")
+	s.WriteString("# Request codes\n\nGenerated from the router tables by `make docs`. A code that is refused is answered with the reason in the remark, with 3 (REQUEST_CODE_NOT_SUPPORTED) unless the real broker answers 1; one that is not listed with 3.\n")
 	for _, t := range tables {
 		fmt.Fprintf(&s, "\n## %s\n\n| code | name | status | since RocketMQ | tested by |\n|---|---|---|---|---|\n", t.Title)
 		for _, r := range t.Routes {
 			fmt.Fprintf(&s, "| %d | %s | %s | %s | %s |\n", r.Code, r.Name, status(r), r.Since, r.Test)
 		}
 	}
+	s.WriteString(calls)
 	s.WriteString(unsupported)
 	return s.String()
 }
+
+// calls are the codes that are no requests to a server.
+const calls = `
+## To clients
+
+| code | name | when | tested by |
+|---|---|---|---|
+| 39 | CHECK_TRANSACTION_STATE | a half message is asked about | broker/transaction_test.go |
+| 40 | NOTIFY_CONSUMER_IDS_CHANGED | a group's members change | broker/sharing_test.go |
+| 220 | RESET_CONSUMER_CLIENT_OFFSET | an offset is reset and useServerSideResetOffset=false | broker/processor/offset_reset_test.go |
+| 221 | GET_CONSUMER_STATUS_FROM_CLIENT | 223 | broker/processor/relay_test.go |
+| 307 | GET_CONSUMER_RUNNING_INFO | 307 | broker/processor/relay_test.go |
+| 309 | CONSUME_MESSAGE_DIRECTLY | 309 | broker/processor/relay_test.go |
+| 326 | PUSH_REPLY_MESSAGE_TO_CLIENT | a reply (324, 325) | broker/processor/reply_test.go |
+
+RocketMQ itself does not serve 13, 22, 23, 27, 47, 209 to 214, 301 and 302, constants of earlier versions.
+`
 
 // unsupported are the features that have no request code of their own.
 const unsupported = `
@@ -88,11 +106,14 @@ A request that needs one of these is refused with a remark that names it; nothin
 | light queues (LMQ) | the message property INNER_MULTI_DISPATCH with %LMQ% names | 1, "light queues (INNER_MULTI_DISPATCH) are not supported" |
 | compaction topics | the topic attribute cleanup.policy=COMPACTION | 1, "value COMPACTION of attribute cleanup.policy is not supported" |
 | batch and RocksDB queues | the topic attribute queue.type=BatchCQ or RocksDBCQ | 1, "value … of attribute queue.type is not supported" |
-| lite topics | the topic attribute message.type=LITE | 1, "value LITE of attribute message.type is not supported" |
+| lite topics | the topic attribute message.type=LITE; 200070 to 200079 | 1, "value LITE of attribute message.type is not supported"; see the table above |
 | static topics (logical queues) | 513 | see the table above |
 | pop consumption | 400 to 402, 200050 to 200151 | see the table above |
 | access control | 3001 to 3010 | see the table above |
-| replicas, controllers, slave acting as master | 43, 45, 907 | see the table above |
+| replicas, controllers, slave acting as master | 905, 906, 1001 to 1018 | see the tables above; 43, 45, 907 and 908 are answered as by a master without replicas |
+| queues and tables in RocksDB | 354, 355 | see the table above |
+| flow control of cold reads | 2001 to 2004 | see the table above |
+| containers of brokers | 902, 903 | see the table above |
 `
 
 func status(r *remoting.Route) string {

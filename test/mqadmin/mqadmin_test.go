@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,8 +104,8 @@ func TestCommands(t *testing.T) {
 	target := peer.StartTarget(t, nil)
 	admin := startAdmin(t)
 	values := strings.NewReplacer("NAMESRV", target.NameServerAddr, "BROKER", target.BrokerAddr)
-	names := make([]string, 0, len(steps)+len(offsetSteps))
-	for _, s := range append(steps[:len(steps):len(steps)], offsetSteps...) {
+	var names []string
+	for _, s := range slices.Concat(steps, offsetSteps, clusterSteps) {
 		names = append(names, s.name)
 	}
 	exceptions := peer.CheckExceptions(t, "mqadmin", names)
