@@ -112,8 +112,9 @@ func maskMoment(text string) string { return moment.ReplaceAllString(text, "<mil
 func maskLogEnd(text string) string { return logEnd.ReplaceAllString(text, "${1}<n>") }
 func maskRT(text string) string     { return rt.ReplaceAllString(text, "$1 <rt>") }
 func maskExport(text string) string { return exported.ReplaceAllString(text, "<file>") }
+
 // maskTimes takes away what a delay leaves on a message, and the identity that copies have here.
-func maskTimes(text string) string  { return timesOf.ReplaceAllString(text, "") }
+func maskTimes(text string) string { return timesOf.ReplaceAllString(text, "") }
 func maskTrace(text string) string {
 	return second.ReplaceAllString(costs.ReplaceAllString(text, "<n>ms"), "<time>")
 }
