@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Go where it lacks: a JDK and Maven for the official Java
-# client, a C compiler for the race detector. On Debian as root; elsewhere it says what to do.
+# Installs what the tests need beside Go where it lacks: a JDK and Maven, Python and Node for the
+# official clients, a C compiler for the race detector. On Debian as root; elsewhere it says what to do.
 set -euo pipefail
 
 missing=()
 command -v javac >/dev/null || missing+=(openjdk-17-jdk-headless)
 command -v mvn >/dev/null || missing+=(maven)
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0
 

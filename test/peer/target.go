@@ -171,9 +171,10 @@ func (t *Target) useOurs(dir string, conf map[string]string) error {
 // machine that runs several test servers let them wait: by default 200 ms in
 // the send queue are too long.
 var busyMachine = map[string]string{
-	"waitTimeMillsInSendQueue":    "20000",
-	"waitTimeMillsInPullQueue":    "20000",
-	"osPageCacheBusyTimeOutMills": "20000",
+	"waitTimeMillsInSendQueue":        "20000",
+	"waitTimeMillsInPullQueue":        "20000",
+	"waitTimeMillsInAdminBrokerQueue": "20000",
+	"osPageCacheBusyTimeOutMills":     "20000",
 }
 
 func (t *Target) useReal(dir string, conf map[string]string, jvm []string) error {

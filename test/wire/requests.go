@@ -331,6 +331,8 @@ type Topic struct {
 	Name        string
 	Read, Write int
 	Perm        int
+	// Attributes is +key=value, separated by commas.
+	Attributes string
 }
 
 // ReadWrite is the permission of an ordinary topic.
@@ -339,11 +341,15 @@ const ReadWrite = 6
 // CreateTopic sends t and returns the answer.
 func (c *Conn) CreateTopic(tb testing.TB, t Topic) *Frame {
 	tb.Helper()
-	return c.Call(tb, CreateTopic, map[string]string{
+	ext := map[string]string{
 		"topic": t.Name, "defaultTopic": "TBW102", "readQueueNums": strconv.Itoa(t.Read),
 		"writeQueueNums": strconv.Itoa(t.Write), "perm": strconv.Itoa(t.Perm),
 		"topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false",
-	}, nil)
+	}
+	if t.Attributes != "" {
+		ext["attributes"] = t.Attributes
+	}
+	return c.Call(tb, CreateTopic, ext, nil)
 }
 
 // MustCreateTopic makes a readable and writable topic of n queues.
