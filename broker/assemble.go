@@ -25,6 +25,7 @@ func (b *Broker) assemble() error {
 		func() error { return b.assembleTables(tables) },
 		b.assembleServing,
 		func() error { return b.assembleDelays(tables) },
+		b.assembleWatchdog,
 		b.watchStore,
 	} {
 		if err := step(); err != nil {
@@ -121,6 +122,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Store: o.Store, Wire: o.Wire, Log: b.store, FS: b.store.FS(),
 		Appender: b.appender, Park: b.park, Topics: b.topics, Logger: o.Log.WithField("part", "timer"), Metrics: o.Metrics,
 		Health: o.Health, Differences: o.Differences, Stall: b.timerStall(), InOrder: b.virtual != nil, First: b.settleLevels,
+		OverdueMs: c.DelayOverdueThreshold, Hangs: b.hangs(serviceTimers),
 	})
 	if err != nil {
 		return err
@@ -142,6 +144,7 @@ func (b *Broker) assembleSchedule(tables persist.Dir) (err error) {
 		SaveMs: c.FlushDelayOffsetInterval, Window: window, ResendsToBlocked: int(c.ScheduleAsyncDeliverMaxResendNum2Blocked),
 		Park: b.park, Topics: b.topics, Config: tables, Wheel: o.Log.WithField("part", "schedule"),
 		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, Stall: b.stall(), InOrder: b.virtual != nil,
+		OverdueMs: c.DelayOverdueThreshold, Hangs: b.hangs(serviceSchedule),
 	})
 	return err
 }

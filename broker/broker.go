@@ -30,6 +30,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/broker/transaction"
 	"github.com/wheelmq/wheelmq/broker/virtualtime"
+	"github.com/wheelmq/wheelmq/broker/watchdog"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
@@ -85,6 +86,7 @@ type Broker struct {
 	schedule *schedule.Service
 	timers   *timer.Admission
 	timer    *timer.Service
+	watchdog *watchdog.Watchdog
 	halves   *transaction.Service
 	pops     *pop.Service
 	inFlight *inflight.Tracker   // may be nil
@@ -230,7 +232,7 @@ func (b *Broker) Start() error {
 	for _, s := range []interface {
 		Start()
 		Close() error
-	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer, b.halves, b.pops} {
+	}{b.stats, b.offsets, b.clients, b.polls, b.schedule, b.timer, b.halves, b.pops, b.watchdog} {
 		s.Start()
 		b.closers = append(b.closers, s.Close)
 	}

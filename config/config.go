@@ -59,6 +59,7 @@ type Config struct {
 
 	MessageDelayLevel     string `key:"messageDelayLevel" default:"1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h" doc:"delay levels, units s m h d"`
 	ScheduleMessageEnable bool   `key:"scheduleMessageEnable" default:"true" doc:"false: delayed sends are refused with code 14, retries wait"`
+	DelayOverdueThreshold int64  `key:"delayOverdueThreshold" default:"2000" min:"100" doc:"ms that a delayed message may be late before log, health and metrics tell"`
 	TimerWheelEnable      bool   `key:"timerWheelEnable" default:"true" doc:"false: any-time delayed messages are refused, and a store of RocketMQ in which some wait is opened; nobody delivers those"`
 
 	TimerMaxDelaySec                  int64 `key:"timerMaxDelaySec" default:"259200" min:"1" max:"3155760000" doc:"seconds ahead that an any-time delayed message may be due"`

@@ -69,6 +69,7 @@ func (s *Service) flying() bool {
 
 // pass looks at every level and returns when to look again.
 func (w *worker) pass(now int64) (next int64) {
+	w.s.passes.Add(1)
 	if w.s.opts.Stall != nil {
 		w.checkStall()
 	}

@@ -23,7 +23,7 @@ func (s *Service) register() error {
 		return nil
 	}
 	status := func() float64 {
-		if s.opts.Enabled && s.stalled() == "" {
+		if s.running() {
 			return 1
 		}
 		return 0

@@ -4,10 +4,8 @@ import (
 	"fmt"
 
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/store"
 )
-
-// overdueMs is how late a level may be before health tells.
-const overdueMs = 2000
 
 // note remembers why a level waits, for the health check, and logs it when it is new.
 func (s *Service) note(l *level, err error) {
@@ -69,7 +67,7 @@ func (s *Service) pending(l *level) int64 {
 }
 
 // lag is how many messages of a level are past due, looked up by binary search in each run, and
-// for how long the first of them has been, ms.
+// for how long the first of them has been, ms. What the driver has not looked at yet counts too.
 func (s *Service) lag(l *level) (messages, overdue int64) {
 	q := s.opts.Log.Queue(topicSchedule, l.queueID)
 	if q == nil {
@@ -78,22 +76,62 @@ func (s *Service) lag(l *level) (messages, overdue int64) {
 	now := s.opts.Store.NowMillis()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	add := func(from, to int64) {
+		n, late := s.pastDue(l, q, from, to, now)
+		messages, overdue = messages+n, max(overdue, late)
+	}
 	for _, r := range l.backlog.runs {
-		lo, hi := r.done, r.end
-		for lo < hi {
-			mid := lo + (hi-lo)/2
-			if u, ok := q.Unit(mid); ok && s.due(l, &u) <= now {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		if u, ok := q.Unit(r.done); ok && lo > r.done {
-			messages += lo - r.done
-			overdue = max(overdue, now-s.due(l, &u))
+		add(r.done, r.end)
+	}
+	add(max(l.backlog.scanned, q.Min()), q.Max())
+	return messages, overdue
+}
+
+// pastDue is how many units of a stretch in due order are past due, and the first by how much, ms.
+func (s *Service) pastDue(l *level, q *store.ConsumeQueue, from, to, now int64) (messages, overdue int64) {
+	lo, hi := from, to
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if u, ok := q.Unit(mid); ok && s.due(l, &u) <= now {
+			lo = mid + 1
+		} else {
+			hi = mid
 		}
 	}
-	return messages, overdue
+	if u, ok := q.Unit(from); ok && lo > from {
+		return lo - from, now - s.due(l, &u)
+	}
+	return 0, 0
+}
+
+// Overdue is how many messages of all levels are past due and not delivered, by how much the first of
+// them is, ms, and why, if that is known.
+func (s *Service) Overdue() (messages, lateMs int64, why string) {
+	for _, l := range s.levels {
+		n, late := s.lag(l)
+		messages += n
+		if late > lateMs {
+			lateMs, why = late, ""
+			if reason := s.why(l.number); reason != "" {
+				why = fmt.Sprintf("level %d%s", l.number, reason)
+			}
+		}
+	}
+	switch {
+	case !s.opts.Enabled:
+		return messages, lateMs, "scheduleMessageEnable is false"
+	case s.stalled() != "":
+		return messages, lateMs, "withheld " + s.stalled()
+	}
+	return messages, lateMs, why
+}
+
+// Signs changes while the driver lives: with every pass and every delivery.
+func (s *Service) Signs() int64 { return s.passes.Load() + s.delivered.Load() }
+
+// running tells whether what is due is delivered.
+func (s *Service) running() bool {
+	return s.opts.Enabled && s.stalled() == "" && (s.opts.Hangs == nil || !s.opts.Hangs())
 }
 
 func (s *Service) check() health.Result {
@@ -101,6 +139,10 @@ func (s *Service) check() health.Result {
 		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(format, args...)}
 	}
 	if !s.opts.Enabled {
+		if n, _, _ := s.Overdue(); n > 0 {
+			return health.Result{State: health.Down, Reason: fmt.Sprintf(
+				"scheduleMessageEnable is false: %d messages are past due and not delivered", n)}
+		}
 		return degraded("scheduleMessageEnable is false: delayed messages are refused and retries wait")
 	}
 	if why := s.stalled(); why != "" {
@@ -110,7 +152,7 @@ func (s *Service) check() health.Result {
 		return degraded("%d pending delayed messages could not be read", n)
 	}
 	for _, l := range s.levels {
-		if n, overdue := s.lag(l); overdue > overdueMs {
+		if n, overdue := s.lag(l); overdue > s.opts.OverdueMs {
 			return degraded("delay level %d has %d messages past due%s", l.number, n, s.why(l.number))
 		}
 	}

@@ -20,6 +20,9 @@ import (
 	"github.com/wheelmq/wheelmq/store"
 )
 
+// defaultOverdueMs is Options.OverdueMs when it is not given.
+const defaultOverdueMs = 2000
+
 var topicSchedule = []byte(message.TopicSchedule)
 
 type (
@@ -72,6 +75,10 @@ type Options struct {
 	Metrics          prometheus.Registerer // may be nil
 	Health           *health.Registry      // may be nil
 	Stall            Stall                 // may be nil
+	// OverdueMs is how late a message may be before health tells (delayOverdueThreshold), ms; 0: 2,000.
+	OverdueMs int64
+	// Hangs tells whether a watchdog has found that nothing is done about what is due; may be nil.
+	Hangs func() bool
 	// Differences counts the batches that were delivered on time; may be nil.
 	Differences *difference.Set
 	// InOrder delivers across all levels in the order of due instants; what is due at the same
@@ -87,6 +94,7 @@ type Service struct {
 	opts Options
 
 	delivered  atomic.Int64
+	passes     atomic.Int64 // of the driver
 	unreadable atomic.Int64
 	armedAt    atomic.Int64 // the instant the driver sleeps until
 	kick       chan struct{}
@@ -108,6 +116,9 @@ type Service struct {
 func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}), blocked: make(map[int64]string),
+	}
+	if s.opts.OverdueMs == 0 {
+		s.opts.OverdueMs = defaultOverdueMs
 	}
 	s.armedAt.Store(never)
 	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule)

@@ -81,6 +81,7 @@ func (s *Service) drive() {
 // out when to look again.
 func (s *Service) pass(now int64) (p plan) {
 	p = plan{wake: never, due: never}
+	s.passes.Add(1)
 	s.checkStall()
 	p.took = s.enqueue(now) > 0
 	s.mu.Lock()

@@ -6,16 +6,17 @@ import (
 	"github.com/wheelmq/wheelmq/health"
 )
 
-// overdueMs is how late a message may be before health tells, ms.
-const overdueMs = 2000
-
 func (s *Service) check() health.Result {
 	degraded := func(format string, args ...any) health.Result {
 		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(format, args...)}
 	}
 	if !s.opts.Enabled {
-		if n := s.Progress().Pending; n > 0 {
-			return degraded("timerWheelEnable is false: %d pending timer messages are not delivered", n)
+		switch p := s.Progress(); {
+		case p.BehindMs > 0:
+			return health.Result{State: health.Down, Reason: fmt.Sprintf(
+				"timerWheelEnable is false: of %d pending timer messages the first is past due by %d ms", p.Pending, p.BehindMs)}
+		case p.Pending > 0:
+			return degraded("timerWheelEnable is false: %d pending timer messages are not delivered", p.Pending)
 		}
 		return health.Result{State: health.Up}
 	}
@@ -36,6 +37,20 @@ func (s *Service) check() health.Result {
 
 // trouble is what is wrong with the messages that wait, or "". The caller holds mu.
 func (s *Service) trouble(now int64) string {
+	if reason := s.obstacle(now); reason != "" {
+		return reason
+	}
+	if late := s.behind(now); late > s.opts.OverdueMs {
+		return fmt.Sprintf("timer messages are delivered %d ms late", late)
+	}
+	if n := s.damage(); n > 0 {
+		return fmt.Sprintf("%d pending timer messages are missing: the timers' files are damaged", n)
+	}
+	return ""
+}
+
+// obstacle is what keeps messages from being delivered, or "". The caller holds mu.
+func (s *Service) obstacle(now int64) string {
 	if reason := s.taking.blocked(); reason != "" {
 		return fmt.Sprintf("%d timer messages wait to be taken in: %s", s.untaken(), reason)
 	}
@@ -54,12 +69,6 @@ func (s *Service) trouble(now int64) string {
 		if l.jobError != nil {
 			return fmt.Sprintf("far timers cannot be sorted, it is tried again: %v", l.jobError)
 		}
-	}
-	if late := s.behind(now); late > overdueMs {
-		return fmt.Sprintf("timer messages are delivered %d ms late", late)
-	}
-	if n := s.damage(); n > 0 {
-		return fmt.Sprintf("%d pending timer messages are missing: the timers' files are damaged", n)
 	}
 	return ""
 }

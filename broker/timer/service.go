@@ -81,7 +81,11 @@ type Options struct {
 	Metrics     prometheus.Registerer // may be nil
 	Health      *health.Registry      // may be nil
 	Stall       Stall                 // may be nil
-	Differences *difference.Set       // may be nil
+	// OverdueMs is how late a message may be before health tells (delayOverdueThreshold), ms; 0: 2,000.
+	OverdueMs int64
+	// Hangs tells whether a watchdog has found that nothing is done about what is due; may be nil.
+	Hangs       func() bool
+	Differences *difference.Set // may be nil
 	// InOrder delivers everything in the order of due instants, where otherwise each due second has
 	// its turn, and answers Settle with exact instants.
 	InOrder bool
@@ -104,7 +108,8 @@ type Service struct {
 	fetches chan []place
 	wg      sync.WaitGroup
 
-	asleep     atomic.Bool // an arrival must wake the driver
+	asleep     atomic.Bool  // an arrival must wake the driver
+	passes     atomic.Int64 // of the driver
 	delivered  atomic.Int64
 	cancelled  atomic.Int64
 	unreadable atomic.Int64
@@ -167,6 +172,9 @@ func New(opts Options) (*Service, error) {
 	}
 	if opts.PrecisionMs <= 0 {
 		opts.PrecisionMs = 1000
+	}
+	if opts.OverdueMs == 0 {
+		opts.OverdueMs = defaultOverdueMs
 	}
 	s := &Service{
 		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}),
