@@ -169,12 +169,18 @@ func TestService_NotEnabled(t *testing.T) {
 	l.close()
 	l.off = true
 	l.open()
-	l.clock.Set(startMs + 5000)
 	if _, err := l.trySend("T", "b", delay(1000)); err == nil {
 		t.Error("a timer message was accepted")
 	}
 	if r := l.health.Report().Parts["timers"]; r.State != health.Degraded || !strings.Contains(r.Reason, "1 pending") {
+		t.Errorf("health while nothing is due: %+v", r)
+	}
+	l.clock.Set(startMs + 5000)
+	if r := l.health.Report().Parts["timers"]; r.State != health.Down || !strings.Contains(r.Reason, "past due by 4000 ms") {
 		t.Errorf("health: %+v", r)
+	}
+	if n, late, why := l.service.Overdue(); n != 1 || late != 4000 || why != "timerWheelEnable is false" {
+		t.Errorf("%d messages are late by %d ms: %s", n, late, why)
 	}
 	if at, pending := l.service.Pinned(); !pending || at != 0 {
 		t.Errorf("the log is needed from %d: %v", at, pending)
