@@ -65,6 +65,22 @@ func (r *Route) Broker(name string) Broker {
 	return Broker{}
 }
 
+// Usable are how many queues may be read and written at masters.
+func (r *Route) Usable() (read, write int32) {
+	for _, q := range r.Queues {
+		if r.Broker(q.BrokerName).Addr == "" {
+			continue
+		}
+		if q.Perm&permRead != 0 {
+			read += q.ReadQueueNums
+		}
+		if q.Perm&permWrite != 0 {
+			write += q.WriteQueueNums
+		}
+	}
+	return read, write
+}
+
 // Route asks for a topic's route (GET_ROUTEINFO_BY_TOPIC, 105). ErrNotFound is wrapped when no name
 // server knows the topic.
 func (c *Client) Route(ctx context.Context, topic string) (*Route, error) {

@@ -43,3 +43,10 @@ func (f *askFlags) completeGroup(at int) cobra.CompletionFunc {
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// completeFlag lets the shell complete the value of a flag.
+func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic("wheelmq: " + err.Error())
+	}
+}

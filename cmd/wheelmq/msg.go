@@ -31,9 +31,7 @@ func msgCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&f.topic, "topic", "t", "", "its topic, so that not all are looked through")
 	cmd.Flags().BoolVarP(&f.key, "key", "k", false, "ID is one of the message's keys; wants --topic")
 	cmd.Flags().BoolVar(&f.body, "body", false, "print the body only, as it is")
-	if err := cmd.RegisterFlagCompletionFunc("topic", f.completeTopic(0)); err != nil {
-		panic("wheelmq: " + err.Error())
-	}
+	completeFlag(cmd, "topic", f.completeTopic(0))
 	cmd.RunE = f.asking(f.run)
 	return cmd
 }
