@@ -243,7 +243,7 @@ func (b *Broker) Start() error {
 
 // Save makes everything durable that is acknowledged, and the progress of consumers and delays.
 func (b *Broker) Save() error {
-	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.timer.Save(), b.halves.Save(), b.store.Flush())
+	return errors.Join(b.offsets.Save(), b.schedule.Save(), b.timer.Save(), b.halves.Save(), b.pops.Save(), b.store.Flush())
 }
 
 // Close stops the services in the reverse of their order; the store is last.

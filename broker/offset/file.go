@@ -122,7 +122,13 @@ func (t *Table) Save() error {
 	if changes == t.saved.Load() {
 		return nil
 	}
-	err := t.opts.Config.Save(fileName, t.snapshot())
+	taken, err := t.snapshot(), error(nil)
+	if t.opts.Before != nil {
+		err = t.opts.Before()
+	}
+	if err == nil {
+		err = t.opts.Config.Save(fileName, taken)
+	}
 	if err != nil {
 		err = fmt.Errorf("offset: save: %w", err)
 		t.saveErr.Store(&err)

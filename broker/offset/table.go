@@ -40,6 +40,9 @@ type Options struct {
 	// End is where a queue ends, 0 for one that does not exist. Offsets are held to it when
 	// they are loaded; nil: they are not.
 	End func(topic string, queueID int32) int64
+	// Before is called before offsets are saved, which are not when it fails: what they are past is durable
+	// first. nil: nothing is to be done.
+	Before func() error
 	// Online tells whether a group has members that subscribe to a topic: they remember how far they
 	// were when it is deleted. nil: nobody is.
 	Online func(group, topic string) bool

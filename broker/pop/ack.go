@@ -18,72 +18,92 @@ type Changed struct {
 
 // Ack ends the flight of a message. Without effect, it is no error: the handle was stale. With pending
 // the answer waits for done.
-func (s *Service) Ack(k Key, offset, popTime int64, done func(error)) (acked bool, pending bool, err error) {
-	w := s.find(k)
-	if w == nil {
-		return false, false, nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.ackInOrder(offset, popTime) {
-		return true, false, nil
-	}
-	e := w.held.find(offset)
-	if e == nil || e.popTime != popTime || e.state&reviving != 0 {
-		return false, false, nil
-	}
-	w.end(offset)
-	return true, false, nil
+func (s *Service) Ack(k Key, offset, popTime int64, done func(error)) (acked, pending bool, err error) {
+	one := [1]int64{offset}
+	n, pending, err := s.AckBatch(k, popTime, one[:], done)
+	return n == 1, pending, err
 }
 
 // AckBatch ends the flight of messages that were popped at one instant, and returns how many there
-// were.
+// were. What offsets holds is overwritten.
 func (s *Service) AckBatch(k Key, popTime int64, offsets []int64, done func(error)) (acked int, pending bool, err error) {
 	w := s.find(k)
 	if w == nil {
 		return 0, false, nil
 	}
+	acked, end, err := w.ack(popTime, offsets)
+	if err != nil || acked == 0 {
+		return 0, false, err
+	}
+	s.counts.acked(s.opts.Store.NowMillis()-popTime, acked)
+	return acked, s.journal.Wait(end, done), nil
+}
+
+func (w *Window) ack(popTime int64, offsets []int64) (acked int, end int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if acked, end, err = w.ackInOrder(popTime, offsets); acked > 0 || err != nil {
+		return acked, end, err
+	}
+	valid := offsets[:0]
 	for _, offset := range offsets {
-		if w.ackInOrder(offset, popTime) {
-			acked++
-			continue
-		}
-		if e := w.held.find(offset); e != nil && e.popTime == popTime && e.state&reviving == 0 {
-			w.end(offset)
-			acked++
+		if e := w.held.find(offset); e != nil && e.popTime == popTime && e.state&leaving == 0 {
+			valid = append(valid, offset)
 		}
 	}
-	return acked, false, nil
+	for len(valid) > 0 {
+		part := valid[:min(len(valid), maxKept)]
+		if end, err = w.writeGone(part...); err != nil {
+			return acked, end, err
+		}
+		for _, offset := range part {
+			if w.held.find(offset) != nil { // named twice
+				w.end(offset)
+				acked++
+			}
+		}
+		valid = valid[len(part):]
+	}
+	return acked, end, nil
 }
 
 // end ends the flight of a message. w.mu is held.
 func (w *Window) end(offset int64) {
+	w.s.tells(w.held.find(offset).file, -1)
 	w.held.drop(offset)
 	w.s.inFlight.Add(-1)
 }
 
-// ackInOrder is the acknowledgement of a message that was handed out in order; false: it was not.
+// ackInOrder is the acknowledgement of messages that were handed out in order; 0: they were not.
 // w.mu is held.
-func (w *Window) ackInOrder(offset, popTime int64) bool {
+func (w *Window) ackInOrder(popTime int64, offsets []int64) (acked int, end int64, err error) {
 	b := w.block
 	if b == nil || b.popTime != popTime {
-		return false
+		return 0, 0, nil
 	}
-	m := b.find(offset)
-	if m == nil || m.acked {
-		return false
+	after := b.clone()
+	for _, offset := range offsets {
+		if m := after.find(offset); m != nil && !m.acked {
+			m.acked = true
+			acked++
+		}
 	}
-	m.acked = true
-	if w.cursor = b.next(); b.done() {
-		w.block = nil
+	if acked == 0 {
+		return 0, 0, nil
 	}
+	cursor := after.next()
+	if after.done() {
+		after = nil
+	}
+	if end, err = w.writeBlock(after, cursor, true); err != nil {
+		return 0, 0, err
+	}
+	w.block, w.cursor = after, cursor
 	w.show()
-	if w.block == nil || w.block.until() <= w.s.opts.Store.NowMillis() {
+	if after == nil || after.until() <= w.s.opts.Store.NowMillis() {
 		w.s.visible(w.key)
 	}
-	return true
+	return acked, end, nil
 }
 
 // ChangeInvisible sets when a message is visible again.
@@ -92,27 +112,43 @@ func (s *Service) ChangeInvisible(k Key, c *Change, done func(error)) (res Chang
 	if w == nil {
 		return Changed{}, false, nil
 	}
-	due := c.Now + c.InvisibleMs
+	res, t, end, err := w.change(c)
+	if !res.OK || err != nil {
+		return Changed{}, false, err
+	}
+	s.look(t)
+	return res, s.journal.Wait(end, done), nil
+}
+
+func (w *Window) change(c *Change) (res Changed, t task, end int64, err error) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	due := c.Now + c.InvisibleMs
 	if b := w.block; b != nil && b.popTime == c.PopTime {
 		if m := b.find(c.Offset); m != nil && !m.acked {
-			m.due, b.told = due, false
-			due = b.until()
-			w.mu.Unlock()
-			s.look(task{due: due, window: w.id})
-			return Changed{OK: true, PopTime: c.PopTime, InvisibleMs: c.Now + c.InvisibleMs - c.PopTime}, false, nil
+			was := m.due
+			m.due = due
+			if end, err = w.writeBlock(b, w.cursor, true); err != nil {
+				m.due = was
+				return res, t, 0, err
+			}
+			b.told = false
+			return Changed{OK: true, PopTime: c.PopTime, InvisibleMs: due - c.PopTime}, task{due: b.until(), window: w.id}, end, nil
 		}
 	}
 	e := w.held.find(c.Offset)
-	if e == nil || e.popTime != c.PopTime || e.state&reviving != 0 {
-		w.mu.Unlock()
-		return Changed{}, false, nil
+	if e == nil || e.popTime != c.PopTime || e.state&leaving != 0 {
+		return res, t, 0, nil
 	}
+	was := *e
 	e.popTime, e.due, e.state = c.Now, due, 0
 	if c.Suspend {
 		e.state = suspended
 	}
-	w.mu.Unlock()
-	s.look(task{due: due, window: w.id, first: c.Offset, n: 1})
-	return Changed{OK: true, PopTime: c.Now, InvisibleMs: c.InvisibleMs}, false, nil
+	one := [1]int64{c.Offset}
+	if end, err = w.writeHeld(e.popTime, e.due, e.state, one[:], was.file); err != nil {
+		*e = was
+		return res, t, 0, err
+	}
+	return Changed{OK: true, PopTime: c.Now, InvisibleMs: c.InvisibleMs}, task{due: due, window: w.id, first: c.Offset, n: 1}, end, nil
 }

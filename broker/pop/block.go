@@ -1,5 +1,7 @@
 package pop
 
+import "slices"
+
 // blocked is a message that was handed out in order.
 type blocked struct {
 	offset int64
@@ -14,8 +16,7 @@ type block struct {
 	popTime int64
 	attempt string // attemptId of the pop; nothing: it had none
 	msgs    []blocked
-	file    uint32 // of the journal, that tells of it
-	told    bool   // that it is visible again
+	told    bool // that it is visible again
 }
 
 // until is when all that is not acknowledged is visible; 0: all is acknowledged.
@@ -40,6 +41,13 @@ func (b *block) next() int64 {
 
 // done tells whether all is acknowledged.
 func (b *block) done() bool { return b.until() == 0 }
+
+// clone returns a copy.
+func (b *block) clone() *block {
+	c := *b
+	c.msgs = slices.Clone(b.msgs)
+	return &c
+}
 
 func (b *block) find(offset int64) *blocked {
 	for i := range b.msgs {

@@ -37,10 +37,11 @@ func (c *copier) make(r *revival, v *message.View) (*message.Record, error) {
 	c.properties(r, v)
 	c.rec = v.RecordFor("", 0, c.props)
 	c.rec.BornHost, c.rec.StoreHost = c.s.opts.StoreHost, c.s.opts.StoreHost // as the real broker's
-	if !r.suspended {
+	again := r.state&suspended != 0
+	if !again {
 		c.rec.ReconsumeTimes++
 	}
-	c.rec.Topic = c.target(r.w.key, v.ReconsumeTimes, r.suspended)
+	c.rec.Topic = c.target(r.w.key, v.ReconsumeTimes, again)
 	config := c.s.opts.Topics.CreateRetry(c.rec.Topic, 1, topic.PermRead|topic.PermWrite)
 	if config == nil {
 		return nil, remoting.Errorf(remoting.SystemError, "topic[%s] not exist", c.rec.Topic)
@@ -90,12 +91,12 @@ func (c *copier) identity(commitLogOffset, popTime int64) []byte {
 }
 
 // target is where a message goes that was handed out so often before.
-func (c *copier) target(k Key, reconsumed int32, suspended bool) string {
+func (c *copier) target(k Key, reconsumed int32, again bool) string {
 	most := int32(defaultRetryMaxTimes)
 	if group := c.s.opts.Groups.Find([]byte(k.Group)); group != nil {
 		most = group.RetryMaxTimes
 	}
-	if reconsumed >= most && !suspended && c.s.deadLetters() {
+	if reconsumed >= most && !again && c.s.deadLetters() {
 		return message.PrefixDLQ + k.Group
 	}
 	if strings.HasPrefix(k.Topic, message.PrefixRetry) {

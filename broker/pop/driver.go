@@ -17,10 +17,15 @@ type driver struct {
 	left  atomic.Int32 // of the batch, whose copies are not known to be stored; the maker counts as one
 	copy  copier
 	swept int // tasks that were left by the last sweep
+	// from is the log offset below which no copy is missing from the journal while a batch is on its
+	// way, or what it is to say could not be written; -1: none is, and it can.
+	from atomic.Int64
+	owed atomic.Int64 // copies that the journal does not tell of yet, since it has no room
 }
 
 func (d *driver) init(s *Service) {
 	d.s = s
+	d.from.Store(-1)
 	d.copy.init(s)
 	for i := range d.batch {
 		d.batch[i].d = d
@@ -96,11 +101,25 @@ func (d *driver) pass(now int64) (next int64, landed bool) {
 	if d.n == 0 {
 		return next, true
 	}
+	if d.from.Load() < 0 {
+		d.from.Store(d.s.opts.Log.MaxCommitLogOffset())
+	}
 	d.left.Store(1)
 	for i := range d.batch[:d.n] {
 		d.batch[i].begin()
 	}
-	return now, d.left.Add(-1) == 0
+	return now, d.land()
+}
+
+// land notes that the making of the batch, or a copy of it, is done, and tells whether all is.
+func (d *driver) land() bool {
+	if d.left.Add(-1) > 0 {
+		return false
+	}
+	if d.owed.Load() == 0 {
+		d.from.Store(-1)
+	}
+	return true
 }
 
 // take puts into the batch what a task is about.
@@ -124,9 +143,9 @@ func (d *driver) take(t *task, now int64) {
 			d.s.agenda.push(task{due: t.due, window: t.window, first: offset, n: uint32(end - offset)})
 			return false
 		}
-		e.state |= reviving
 		r := &d.batch[d.n]
-		r.w, r.offset, r.popTime, r.due, r.suspended = w, offset, e.popTime, e.due, e.state&suspended != 0
+		r.w, r.offset, r.popTime, r.due, r.state, r.copyAt = w, offset, e.popTime, e.due, e.state, 0
+		e.state |= reviving
 		d.n++
 		return true
 	})

@@ -23,10 +23,15 @@ type entry struct {
 type state uint32
 
 const (
-	// reviving: its copy is being stored; handles have no effect any more.
+	// reviving: its copy is being stored.
 	reviving state = 1 << iota
+	// copied: its copy is stored, and the journal does not say so yet.
+	copied
 	// suspended: its next delivery does not count as another one.
 	suspended
+
+	// leaving: handles have no effect.
+	leaving = reviving | copied
 )
 
 type page struct {

@@ -53,12 +53,13 @@ type lab struct {
 	health   *health.Registry
 	visible  atomic.Int64 // how often a queue was told to be visible
 
-	sync   bool // SYNC_FLUSH
-	refuse atomic.Bool
+	sync        bool // SYNC_FLUSH
+	refuse      atomic.Bool
+	journalFile int // bytes
 }
 
 func newLab(t reporter) *lab {
-	return &lab{t: t, disk: region.NewMemory(), clock: clock.NewVirtual(startMs)}
+	return &lab{t: t, disk: region.NewMemory(), clock: clock.NewVirtual(startMs), journalFile: 64 << 10}
 }
 
 func opened(t testing.TB) *lab {
@@ -94,13 +95,19 @@ func (l *lab) open() {
 	l.must(err)
 	l.offsets, err = offset.New(offset.Options{
 		Wire: clock.Real{}, Store: l.clock, Log: log, Config: tables, Differences: differences, End: l.end,
+		Before: func() error {
+			if l.service == nil {
+				return nil
+			}
+			return l.service.Save()
+		},
 	})
 	l.must(err)
 	l.appender = appender.New(l.store)
 	l.service, err = pop.New(pop.Options{
 		Visible: func(pop.Key) { l.visible.Add(1) }, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l,
 		Topics: topics, Groups: groups, Offsets: l.offsets, Park: l, Logger: log, Health: l.health, Differences: differences,
-		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
+		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FS: l.store.FS(), Sync: l.sync, JournalFileSize: l.journalFile,
 	})
 	l.must(err)
 	l.must(l.store.Start())
@@ -192,7 +199,8 @@ func (l *lab) popAs(k pop.Key, n int, invisibleMs int64, order bool, attempt str
 	if q == nil {
 		return nil
 	}
-	w, ok := l.service.Acquire(k, func() int64 { return 0 })
+	w, ok, err := l.service.Acquire(k, func() int64 { return 0 })
+	l.must(err)
 	if !ok {
 		l.t.Fatal("somebody else pops")
 	}
@@ -205,7 +213,7 @@ func (l *lab) popAs(k pop.Key, n int, invisibleMs int64, order bool, attempt str
 	}
 	p := pop.Pop{PopTime: now, InvisibleMs: invisibleMs, Order: order, AttemptID: attempt, Next: w.Cursor()}
 	if p.Next > q.Max() || p.Next < q.Min() {
-		w.Move(q.Max())
+		l.must(w.Move(q.Max()))
 		return nil
 	}
 	for ; p.Next < q.Max() && len(p.Offsets) < n; p.Next++ {

@@ -1,6 +1,7 @@
 package pop
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +15,7 @@ import (
 // counts are the figures that are shown.
 type counts struct {
 	lateness prometheus.Histogram
+	latency  prometheus.Histogram
 	lost     atomic.Int64
 	refusals atomic.Int64 // of copies, in a row
 	blocked  atomic.Pointer[string]
@@ -27,7 +29,17 @@ func (c *counts) revived(lateMs int64) {
 	}
 }
 
+func (c *counts) acked(ms int64, n int) {
+	for range n {
+		c.latency.Observe(float64(max(0, ms)) / 1000)
+	}
+}
+
 func (s *Service) register() error {
+	s.counts.latency = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "wheelmq_pop_ack_latency_seconds", Help: "From a pop to the acknowledgement of its message.",
+		Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300},
+	})
 	s.counts.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "wheelmq_pop_revive_lateness_seconds", Help: "From the instant when a popped message is visible again to its copy in the retry topic.",
 		Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60},
@@ -38,7 +50,12 @@ func (s *Service) register() error {
 	if s.opts.Metrics == nil {
 		return nil
 	}
-	return s.opts.Metrics.Register(s.counts.lateness)
+	for _, c := range []prometheus.Collector{s.counts.lateness, s.counts.latency} {
+		if err := s.opts.Metrics.Register(c); err != nil {
+			return fmt.Errorf("pop: register metrics: %w", err)
+		}
+	}
+	return nil
 }
 
 // lost notes a message that nobody will ever consume.
@@ -68,6 +85,12 @@ func (s *Service) check() health.Result {
 	if reason := s.counts.blocked.Load(); reason != nil {
 		return health.Result{State: health.Degraded, Reason: "popped messages cannot be brought back: " + *reason}
 	}
+	if err := s.journal.Trouble(); err != nil {
+		return health.Result{State: health.Degraded, Reason: "what is in flight to pop consumers cannot be written down: " + err.Error()}
+	}
+	if s.damage != "" {
+		return health.Result{State: health.Degraded, Reason: s.damage}
+	}
 	return health.Result{State: health.Up}
 }
 
@@ -91,13 +114,7 @@ type Info struct {
 
 // Each visits the windows.
 func (s *Service) Each(visit func(Info), now int64) {
-	s.mu.RLock()
-	windows := make([]*Window, 0, len(s.windows))
-	for _, w := range s.windows {
-		windows = append(windows, w)
-	}
-	s.mu.RUnlock()
-	for _, w := range windows {
+	for _, w := range s.all() {
 		visit(w.info(now))
 	}
 }

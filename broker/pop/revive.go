@@ -11,12 +11,13 @@ import (
 
 // revival is a message that was not acknowledged in time, on its way to its retry topic.
 type revival struct {
-	d         *driver
-	w         *Window
-	offset    int64
-	popTime   int64
-	due       int64
-	suspended bool
+	d       *driver
+	w       *Window
+	offset  int64
+	popTime int64
+	due     int64
+	state   state
+	copyAt  int64 // log offset of the copy
 }
 
 // errGone is why a message cannot be brought back: it was deleted with its log file.
@@ -25,6 +26,10 @@ var errGone = errors.New("the message is not in the store any more")
 // begin stores the copy.
 func (r *revival) begin() {
 	r.d.left.Add(1)
+	if r.state&copied != 0 {
+		r.finish(nil)
+		return
+	}
 	pending, err := r.put()
 	if !pending {
 		r.finish(err)
@@ -55,7 +60,8 @@ func (r *revival) put() (pending bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, pending, err = s.opts.Appender.Put(rec, appender.FromScheduler, r)
+	res, pending, err := s.opts.Appender.Put(rec, appender.FromScheduler, r)
+	r.copyAt = res.CommitLogOffset
 	if err != nil && redeliver.Permanent(err) {
 		return false, s.opts.Park.Park(rec, "pop", err.Error())
 	}
@@ -63,35 +69,55 @@ func (r *revival) put() (pending bool, err error) {
 }
 
 // PutDone implements store.Completion.
-func (r *revival) PutDone(res store.PutResult) { r.finish(appender.Refusal(res)) }
+func (r *revival) PutDone(res store.PutResult) {
+	r.copyAt = res.CommitLogOffset
+	r.finish(appender.Refusal(res))
+}
 
 // finish notes what became of the copy.
 func (r *revival) finish(err error) {
-	s, w := r.d.s, r.w
+	s := r.d.s
 	switch {
-	case err == nil:
+	case err == nil && r.state&copied == 0:
 		s.counts.revived(s.opts.Store.NowMillis() - r.due)
 	case errors.Is(err, errGone):
 		s.lost(r, err)
 		err = nil
 	}
-	w.mu.Lock()
-	e := w.held.find(r.offset)
-	switch {
-	case e == nil || e.popTime != r.popTime || w.gone:
-		err = nil
-	case err == nil:
-		w.end(r.offset)
-	default:
-		e.state &^= reviving
-	}
-	w.mu.Unlock()
-	if err != nil {
+	if err = r.note(err); err != nil {
 		s.refused(r, err)
 	}
-	if r.d.left.Add(-1) == 0 {
+	if r.d.land() {
 		s.wake()
 	}
+}
+
+// note has the message end its flight, or, when its copy is not stored, or the journal cannot say so,
+// go on with it. The error is why it does.
+func (r *revival) note(failed error) error {
+	w, d := r.w, r.d
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.held.find(r.offset)
+	if e == nil || e.popTime != r.popTime || e.state&reviving == 0 || w.gone {
+		return nil // it was popped again, or nobody is to have it any more
+	}
+	if failed != nil {
+		e.state &^= reviving
+		return failed
+	}
+	w.record.begin(w.id).int(r.offset).int(r.popTime).int(r.copyAt)
+	if _, _, err := w.write(recordRevived, true); err != nil {
+		if e.state = e.state&^reviving | copied; r.state&copied == 0 {
+			d.owed.Add(1)
+		}
+		return err
+	}
+	if r.state&copied != 0 {
+		d.owed.Add(-1)
+	}
+	w.end(r.offset)
+	return nil
 }
 
 // recovered turns the panic of a look at a part of the log that was cut from outside into an error.

@@ -13,6 +13,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/pop/journal"
 	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -21,6 +22,7 @@ import (
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // never is an instant that does not come.
@@ -31,6 +33,8 @@ type (
 	Log interface {
 		Queue(topic []byte, queueID int32) *store.ConsumeQueue
 		Record(commitLogOffset int64, size int32) (store.Slice, error)
+		Scan(from int64, fn func(*message.View) error) error
+		MaxCommitLogOffset() int64
 		Epoch() uint64
 	}
 	// Appender is the one door into the store.
@@ -69,16 +73,20 @@ type Options struct {
 	Due       func()
 	StoreHost netip.AddrPort
 	Store     clock.Clock
-	Wire      clock.Clock
-	Log       Log
-	Appender  Appender
-	Topics    Topics
-	Groups    Groups
-	Offsets   Offsets
-	Park      Parker
-	Logger    logrus.FieldLogger
-	Metrics   prometheus.Registerer // may be nil
-	Health    *health.Registry      // may be nil
+	Wire      clock.Clock // paces the journal
+	FS        region.FS   // the tree that the journal lies in, under pop/
+	Sync      bool        // pops and acknowledgements are answered when they are durable (SYNC_FLUSH)
+	// JournalFileSize is the size of the journal's files, bytes; 0: 4 MiB.
+	JournalFileSize int
+	Log             Log
+	Appender        Appender
+	Topics          Topics
+	Groups          Groups
+	Offsets         Offsets
+	Park            Parker
+	Logger          logrus.FieldLogger
+	Metrics         prometheus.Registerer // may be nil
+	Health          *health.Registry      // may be nil
 
 	Differences *difference.Set
 }
@@ -92,6 +100,8 @@ type Service struct {
 	windows map[Key]*Window
 	byID    []*Window // nil: gone
 
+	journal  *journal.Journal
+	live     [ring]atomic.Int64
 	inFlight atomic.Int64 // handed out, not in order
 	agenda   agenda
 	armedAt  atomic.Int64 // the instant of message time that the driver sleeps until
@@ -101,9 +111,10 @@ type Service struct {
 	wg       sync.WaitGroup
 	driver   driver
 	counts   counts
+	damage   string // what of the journal could not be read at the start
 }
 
-// New returns a Service in which nothing is in flight.
+// New returns a Service that knows what was in flight.
 func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, windows: make(map[Key]*Window), kick: make(chan struct{}, 1), settling: redeliver.NewSettling(),
@@ -111,19 +122,42 @@ func New(opts Options) (*Service, error) {
 	}
 	s.armedAt.Store(never)
 	s.driver.init(s)
+	s.journal = journal.Open(journal.Options{
+		FS: opts.FS, Dir: journalDir, FileSize: opts.JournalFileSize, Epoch: opts.Log.Epoch(), Sync: opts.Sync, Wire: opts.Wire,
+		Log: opts.Logger, Keeper: keeper{s: s, offsets: make([]int64, 0, maxKept)},
+	})
+	if err := s.recover(); err != nil {
+		return nil, fmt.Errorf("pop: %w", err)
+	}
 	return s, s.register()
 }
 
+// journalDir is where the journal lies in the store's tree.
+const journalDir = "pop"
+
 // Start begins to bring back what is not acknowledged in time.
 func (s *Service) Start() {
+	s.journal.Start()
 	s.wg.Add(1)
 	go s.driver.run()
 }
 
-// Close stops.
+// Close stops, and makes durable what is in flight.
 func (s *Service) Close() error {
 	close(s.stop)
 	s.wg.Wait()
+	if err := s.journal.Close(); err != nil {
+		return fmt.Errorf("pop: %w", err)
+	}
+	return nil
+}
+
+// Save makes durable what is in flight. Whoever makes a cursor durable does so first: a cursor that is
+// past a message says that somebody knows of it.
+func (s *Service) Save() error {
+	if err := s.journal.Sync(); err != nil {
+		return fmt.Errorf("pop: %w", err)
+	}
 	return nil
 }
 
@@ -177,19 +211,42 @@ func (s *Service) window(k Key) *Window {
 	defer s.mu.Unlock()
 	w := s.windows[k]
 	if w == nil {
-		w = &Window{
-			s: s, key: k, group: []byte(k.Group), topic: []byte(k.Topic), id: uint32(len(s.byID)), cursor: offset.None, shown: offset.None,
-		}
-		s.windows[k] = w
-		s.byID = append(s.byID, w)
+		w = s.add(k, uint32(len(s.byID)))
 	}
 	return w
+}
+
+// add makes a window. s.mu is held.
+func (s *Service) add(k Key, id uint32) *Window {
+	w := &Window{s: s, key: k, group: []byte(k.Group), topic: []byte(k.Topic), id: id, cursor: offset.None, shown: offset.None}
+	s.declare(w)
+	for int(id) >= len(s.byID) {
+		s.byID = append(s.byID, nil)
+	}
+	s.windows[k], s.byID[id] = w, w
+	return w
+}
+
+// all returns the windows, in the order of their numbers.
+func (s *Service) all() []*Window {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]*Window, 0, len(s.windows))
+	for _, w := range s.byID {
+		if w != nil {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // at returns the window of a task, nil: it is gone.
 func (s *Service) at(id uint32) *Window {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if int(id) >= len(s.byID) {
+		return nil
+	}
 	return s.byID[id]
 }
 
@@ -204,12 +261,25 @@ func (s *Service) delete(match func(*Key) bool) {
 	defer s.mu.Unlock()
 	for k, w := range s.windows {
 		if match(&k) {
-			delete(s.windows, k)
-			s.byID[w.id] = nil
-			w.mu.Lock()
-			s.inFlight.Add(-w.held.n)
-			w.gone, w.held, w.block = true, held{}, nil
-			w.mu.Unlock()
+			s.drop(w)
 		}
 	}
+}
+
+// drop forgets a window. s.mu is held.
+func (s *Service) drop(w *Window) {
+	delete(s.windows, w.key)
+	s.byID[w.id] = nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.record.begin(w.id)
+	if _, _, err := w.write(recordDropped, true); err != nil {
+		s.opts.Logger.WithError(err).WithField("topic", w.key.Topic).Error("what was in flight of a deleted topic or group is forgotten until the next start only")
+	}
+	w.held.each(0, math.MaxInt64, func(_ int64, e *entry) bool {
+		s.tells(e.file, -1)
+		return true
+	})
+	s.inFlight.Add(-w.held.n)
+	w.gone, w.held, w.block = true, held{}, nil
 }

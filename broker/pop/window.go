@@ -1,10 +1,12 @@
 package pop
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/pop/journal"
 )
 
 // Key names a Window.
@@ -39,22 +41,29 @@ type Window struct {
 	held   held
 	block  *block // nil: nothing was handed out in order, or all of that is acknowledged
 	gone   bool   // its topic or group was deleted
+
+	record  writer
+	subject journal.Subject
+	file    uint32 // of the journal, that tells the cursor and the block
 }
 
 // Acquire returns a window to pop from. begin is the cursor of one that has none yet. false: somebody
 // else pops from it just now; the real broker passes such a queue over.
-func (s *Service) Acquire(k Key, begin func() int64) (*Window, bool) {
-	w := s.window(k)
+func (s *Service) Acquire(k Key, begin func() int64) (w *Window, ok bool, err error) {
+	w = s.window(k)
 	if !w.busy.CompareAndSwap(false, true) {
-		return nil, false
+		return nil, false, nil
 	}
-	w.follow(begin)
-	return w, true
+	if err := w.follow(begin); err != nil {
+		w.Release()
+		return nil, false, err
+	}
+	return w, true, nil
 }
 
 // follow takes over what others did to the group's offset since the last pop: a reset (222), a
 // client's own commit (15).
-func (w *Window) follow(begin func() int64) {
+func (w *Window) follow(begin func() int64) error {
 	offsets := w.s.opts.Offsets
 	if offsets.Resetting() {
 		offsets.FollowReset(w.key.Group, w.key.Topic, w.key.QueueID)
@@ -64,10 +73,11 @@ func (w *Window) follow(begin func() int64) {
 	committed := offsets.Query(w.group, w.topic, w.key.QueueID)
 	switch {
 	case committed != offset.None && committed != w.shown:
-		w.move(committed)
+		return w.move(committed)
 	case committed == offset.None:
-		w.move(begin())
+		return w.move(begin())
 	}
+	return nil
 }
 
 // Cursor is the offset that is handed out next.
@@ -78,17 +88,23 @@ func (w *Window) Cursor() int64 {
 }
 
 // Move sets the cursor: the queue does not reach to where it was.
-func (w *Window) Move(to int64) {
+func (w *Window) Move(to int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.move(to)
+	return w.move(to)
 }
 
 // move sets the cursor. What was handed out in order is forgotten: it does not lie behind it any more.
 // w.mu is held.
-func (w *Window) move(to int64) {
+func (w *Window) move(to int64) error {
+	was, block := w.cursor, w.block
 	w.cursor, w.block = to, nil
+	if err := w.writeCursor(); err != nil {
+		w.cursor, w.block = was, block
+		return err
+	}
 	w.show()
+	return nil
 }
 
 // show tells the offset table where the group is. w.mu is held.
@@ -102,6 +118,18 @@ func (w *Window) show() {
 // Blocked tells whether a pop in order has to wait, for an acknowledgement or until an instant of
 // message time, ms. A pop that repeats the last one has not.
 func (w *Window) Blocked(attemptID string, now int64) (until int64, blocked bool) {
+	return w.blocked(attemptID, now)
+}
+
+// Blocked tells the same of a window that may not be there.
+func (s *Service) Blocked(k Key, attemptID string, now int64) (until int64, blocked bool) {
+	if w := s.find(k); w != nil {
+		return w.blocked(attemptID, now)
+	}
+	return 0, false
+}
+
+func (w *Window) blocked(attemptID string, now int64) (until int64, blocked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.block == nil || attemptID != "" && w.block.attempt == attemptID {
@@ -119,39 +147,76 @@ func (w *Window) Counts(attemptID string, offset int64) int {
 	return int(w.block.count(attemptID, offset))
 }
 
-// Handed notes what a pop hands out; p.Next without offsets passes over what nobody wants. With
-// pending the answer waits for done.
+// Handed notes what a pop hands out; p.Next without offsets passes over what nobody wants. An error
+// is that nothing can be noted, and nothing may be handed out. With pending the answer waits for done.
 func (w *Window) Handed(p *Pop, done func(error)) (pending bool, err error) {
+	var end int64
 	if p.Order && len(p.Offsets) > 0 {
-		return w.handedInOrder(p, done)
+		end, err = w.handedInOrder(p)
+	} else {
+		end, err = w.handed(p)
 	}
+	if err != nil {
+		return false, err
+	}
+	return w.s.journal.Wait(end, done), nil
+}
+
+func (w *Window) handed(p *Pop) (end int64, err error) {
 	w.mu.Lock()
-	for _, offset := range p.Offsets {
-		w.held.set(offset, entry{popTime: p.PopTime, due: p.PopTime + p.InvisibleMs})
+	file, end, err := w.writePopped(p)
+	if err != nil {
+		w.mu.Unlock()
+		return 0, err
 	}
-	w.cursor = p.Next
+	fresh := int64(0)
+	for _, offset := range p.Offsets {
+		was := w.held.set(offset, entry{popTime: p.PopTime, due: p.PopTime + p.InvisibleMs, file: file})
+		if was.popTime == 0 {
+			fresh++
+		} else {
+			w.s.tells(was.file, -1)
+		}
+	}
+	w.file, w.cursor = file, p.Next
 	w.show()
 	w.mu.Unlock()
 	if n := len(p.Offsets); n > 0 {
-		first := p.Offsets[0]
-		w.s.inFlight.Add(int64(n))
-		w.s.look(task{due: p.PopTime + p.InvisibleMs, window: w.id, first: first, n: uint32(p.Offsets[n-1] - first + 1)})
+		w.s.tells(file, int64(n))
+		w.s.inFlight.Add(fresh)
+		w.lookAt(p.PopTime+p.InvisibleMs, p.Offsets)
 	}
-	return false, nil
+	return end, nil
 }
 
-func (w *Window) handedInOrder(p *Pop, done func(error)) (pending bool, err error) {
+// lookAt has the driver look at messages when they are visible again.
+func (w *Window) lookAt(due int64, offsets []int64) {
+	first, last := offsets[0], offsets[len(offsets)-1]
+	if last-first < math.MaxInt32 {
+		w.s.look(task{due: due, window: w.id, first: first, n: uint32(last - first + 1)})
+		return
+	}
+	for _, offset := range offsets {
+		w.s.look(task{due: due, window: w.id, first: offset, n: 1})
+	}
+}
+
+func (w *Window) handedInOrder(p *Pop) (end int64, err error) {
 	due := p.PopTime + p.InvisibleMs
 	b := &block{popTime: p.PopTime, attempt: p.AttemptID, msgs: make([]blocked, len(p.Offsets))}
 	w.mu.Lock()
 	for i, offset := range p.Offsets {
 		b.msgs[i] = blocked{offset: offset, due: due, count: w.block.count(p.AttemptID, offset)}
 	}
-	w.block, w.cursor = b, p.Offsets[0]
-	w.show()
+	if end, err = w.writeBlock(b, p.Offsets[0], false); err == nil {
+		w.block, w.cursor = b, p.Offsets[0]
+		w.show()
+	}
 	w.mu.Unlock()
-	w.s.look(task{due: due, window: w.id})
-	return false, nil
+	if err == nil {
+		w.s.look(task{due: due, window: w.id})
+	}
+	return end, err
 }
 
 // Release lets others pop.

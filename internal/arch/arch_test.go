@@ -22,7 +22,7 @@ const (
 var layers = []string{
 	"tools", "cmd", "wheelmqtest", "admin/explain", "admin/doctor", "admin",
 	"internal/docs", ".", "testapi", "control", "console", "broker", "broker/virtualtime", "broker/processor",
-	"broker/watchdog", "broker/inflight", "broker/registration", "broker/assignment", "broker/transaction", "broker/pop", "broker/timer", "broker/schedule", "broker/redeliver",
+	"broker/watchdog", "broker/inflight", "broker/registration", "broker/assignment", "broker/transaction", "broker/pop", "broker/pop/journal", "broker/timer", "broker/schedule", "broker/redeliver",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/rewind", "broker/lock", "broker/longpoll", "broker/filter", "broker/filter/sql",
 	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/timer", "store/region",
 	"fault", "remoting/client", "remoting/exchangelog", "remoting", "remoting/fastjson", "config", "health", "difference", "message", "clock", "durable", "internal/arch",

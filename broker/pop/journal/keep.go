@@ -1,0 +1,142 @@
+package journal
+
+import "fmt"
+
+// keeper makes the spare, and empties the oldest files.
+func (j *Journal) keeper() {
+	defer j.started.Done()
+	timer := j.opts.Wire.NewTimer()
+	defer timer.Disarm()
+	for {
+		if err := j.makeSpare(); err != nil {
+			timer.Arm(j.opts.Wire.NowMillis() + retryMs)
+		}
+		if err := j.shrink(); err != nil {
+			j.opts.Log.WithError(err).Warn("the oldest file of the pop journal cannot be emptied: it is tried again")
+			timer.Arm(j.opts.Wire.NowMillis() + retryMs)
+		}
+		select {
+		case <-j.keep:
+		case <-timer.C():
+		case <-j.stop:
+			return
+		}
+	}
+}
+
+// makeSpare makes the file that is written to next.
+func (j *Journal) makeSpare() error {
+	j.mu.Lock()
+	have, number := j.spare != nil || j.sealed, j.number()
+	j.mu.Unlock()
+	if have {
+		return nil
+	}
+	f, err := j.create(number)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.current().number >= number: // somebody could not wait
+		return nil
+	case err != nil:
+		if j.full.Load() == nil {
+			j.opts.Log.WithError(err).Error("the pop journal has no room: pops are refused until it has")
+		}
+		j.full.Store(&err)
+		return err
+	}
+	j.spare = f
+	j.full.Store(nil)
+	return nil
+}
+
+// shrink empties the oldest files while the journal is more than twice as large as what it is to tell.
+func (j *Journal) shrink() error {
+	for {
+		j.mu.Lock()
+		if j.sealed {
+			j.mu.Unlock()
+			return nil
+		}
+		oldest, n := j.files[0], len(j.files)
+		end, damaged := oldest.end, oldest.number < j.anew
+		j.mu.Unlock()
+		few := 2 + 2*int(j.opts.Keeper.Size()/int64(j.opts.FileSize))
+		if n < 2 || !damaged && n <= few && !(n > 2 && j.opts.Keeper.Idle(oldest.number)) {
+			return nil
+		}
+		if err := j.empty(oldest, end); err != nil {
+			return err
+		}
+		select {
+		case <-j.stop:
+			return nil
+		default:
+		}
+	}
+}
+
+// empty has all that a file says and is still true appended anew, and removes the file.
+func (j *Journal) empty(f *file, end int) error {
+	if !j.opts.Keeper.Idle(f.number) {
+		for at := headerSize; at < end; {
+			kind, payload, next, ok := f.read(at)
+			if !ok {
+				at = f.resume(at, end)
+				continue
+			}
+			if kind < firstOwn {
+				if err := j.opts.Keeper.Keep(f.number, kind, payload); err != nil {
+					return fmt.Errorf("journal: %w", err)
+				}
+			}
+			at = next
+		}
+	}
+	if err := j.opts.Keeper.KeepRest(f.number); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return j.remove(f)
+}
+
+// remove removes the oldest file, when what was appended anew is durable, and that it is gone is told.
+func (j *Journal) remove(f *file) error {
+	note := j.opts.Keeper.Note()
+	j.syncMu.Lock()
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		j.syncMu.Unlock()
+		return nil
+	}
+	var err error
+	if !j.current().fits(maxMark) {
+		_, err = j.roll()
+	}
+	if err == nil {
+		j.writeMark(f.number+1, note)
+	}
+	j.mu.Unlock()
+	j.syncMu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := j.Sync(); err != nil {
+		return err
+	}
+	j.syncMu.Lock()
+	j.mu.Lock()
+	j.files = j.files[1:]
+	j.mu.Unlock()
+	j.syncMu.Unlock()
+	if err := f.region.Close(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := j.opts.FS.Remove(nameOf(j.opts.Dir, f.number)); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := j.opts.FS.SyncDir(j.opts.Dir); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}

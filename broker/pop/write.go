@@ -1,0 +1,177 @@
+package pop
+
+import "github.com/wheelmq/wheelmq/broker/pop/journal"
+
+// keptSize is about what the journal takes for a message in flight, and for a window, bytes.
+const (
+	keptSize   = 24
+	windowSize = 128
+)
+
+func (s *Service) declare(w *Window) {
+	var r writer
+	r.begin(w.id).text(w.key.Group).text(w.key.Topic).int(int64(w.key.QueueID))
+	w.subject = journal.Subject{Kind: recordWindow, Declaration: r.b}
+}
+
+// write appends the record that w.record holds. w.mu is held. Urgent ones are refused only when there
+// is no room at all.
+func (w *Window) write(kind byte, urgent bool) (file uint32, end int64, err error) {
+	return w.s.journal.Append(&w.subject, kind, w.record.b, urgent)
+}
+
+// live counts, for each file of the journal, messages in flight that it tells of: the number of a file
+// modulo the length of the ring.
+const ring = 1 << 12
+
+func (s *Service) tells(file uint32, n int64) { s.live[file%ring].Add(n) }
+
+// writePopped notes a pop. w.mu is held.
+func (w *Window) writePopped(p *Pop) (file uint32, end int64, err error) {
+	base := max(w.cursor, 0)
+	w.record.begin(w.id).int(base).int(p.Next).int(p.PopTime).int(p.InvisibleMs).offsets(base, p.Offsets)
+	return w.write(recordPopped, false)
+}
+
+// writeGone notes the end of flights, of which there are few. w.mu is held.
+func (w *Window) writeGone(offsets ...int64) (end int64, err error) {
+	w.record.begin(w.id).offsets(0, offsets)
+	_, end, err = w.write(recordGone, true)
+	return end, err
+}
+
+// writeCursor notes a cursor that was set. w.mu is held.
+func (w *Window) writeCursor() error {
+	w.record.begin(w.id).int(w.cursor)
+	file, _, err := w.write(recordCursor, true)
+	if err == nil {
+		w.file = file
+	}
+	return err
+}
+
+// writeBlock notes what is handed out in order, or that nothing is. w.mu is held.
+func (w *Window) writeBlock(b *block, cursor int64, urgent bool) (end int64, err error) {
+	r := w.record.begin(w.id).int(cursor)
+	if b == nil {
+		r.int(0).text("").int(0)
+	} else {
+		r.int(b.popTime).text(b.attempt).int(int64(len(b.msgs)))
+		base := int64(0)
+		for i := range b.msgs {
+			m, acked := &b.msgs[i], int64(0)
+			if m.acked {
+				acked = 1
+			}
+			r.int(m.offset - base).int(m.due - b.popTime).int(int64(m.count)).int(acked)
+			base = m.offset
+		}
+	}
+	file, end, err := w.write(recordBlock, urgent)
+	if err == nil {
+		w.file = file
+	}
+	return end, err
+}
+
+// Keep implements journal.Keeper: it notes anew which messages of a file's record are still in flight.
+func (k keeper) Keep(file uint32, kind byte, payload []byte) error {
+	if kind != recordPopped && kind != recordHeld {
+		return nil
+	}
+	r := reader{b: payload}
+	w := k.s.at(r.window())
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	popTime, due := int64(0), int64(0)
+	kept := k.offsets[:0]
+	var as state
+	visit := func(offset int64) {
+		if e := w.held.find(offset); e != nil && e.file == file && e.popTime == popTime && len(kept) < cap(kept) {
+			kept, due, as = append(kept, offset), e.due, e.state&suspended
+		}
+	}
+	base := int64(0)
+	if kind == recordPopped {
+		base = r.int()
+		r.int()
+	}
+	popTime = r.int()
+	r.int()
+	if kind == recordHeld {
+		r.int()
+	}
+	r.offsets(base, visit)
+	if len(kept) == 0 || r.err != nil {
+		return nil
+	}
+	_, err := w.writeHeld(popTime, due, as, kept, file)
+	return err
+}
+
+// writeHeld notes messages in flight. w.mu is held.
+func (w *Window) writeHeld(popTime, due int64, as state, offsets []int64, from uint32) (end int64, err error) {
+	w.record.begin(w.id).int(popTime).int(due-popTime).int(int64(as)).offsets(0, offsets)
+	file, end, err := w.write(recordHeld, true)
+	if err != nil {
+		return 0, err
+	}
+	for _, offset := range offsets {
+		w.held.find(offset).file = file
+	}
+	w.s.tells(from, -int64(len(offsets)))
+	w.s.tells(file, int64(len(offsets)))
+	return end, nil
+}
+
+// keeper is what the journal asks of a Service.
+type keeper struct {
+	s       *Service
+	offsets []int64
+}
+
+// maxKept is how many messages a record tells of at most.
+const maxKept = 4096
+
+// KeepRest implements journal.Keeper: it notes anew the cursors and blocks that a file tells of.
+func (k keeper) KeepRest(file uint32) error {
+	for _, w := range k.s.all() {
+		w.mu.Lock()
+		err := error(nil)
+		if w.file == file && !w.gone {
+			if w.block != nil {
+				_, err = w.writeBlock(w.block, w.cursor, true)
+			} else {
+				err = w.writeCursor()
+			}
+		}
+		w.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Idle implements journal.Keeper.
+func (k keeper) Idle(file uint32) bool { return k.s.live[file%ring].Load() == 0 }
+
+// Size implements journal.Keeper.
+func (k keeper) Size() int64 {
+	k.s.mu.RLock()
+	windows := len(k.s.windows)
+	k.s.mu.RUnlock()
+	return k.s.inFlight.Load()*keptSize + int64(windows)*windowSize
+}
+
+// Note implements journal.Keeper: the log offset below which no copy is missing from the journal.
+func (k keeper) Note() int64 {
+	end := k.s.opts.Log.MaxCommitLogOffset()
+	if from := k.s.driver.from.Load(); from >= 0 {
+		return min(from, end)
+	}
+	return end
+}
