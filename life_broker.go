@@ -12,6 +12,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/server"
 )
 
@@ -101,6 +102,12 @@ func (l *life) listen(b *broker.Broker) error {
 	return nil
 }
 
+// refusedAtStop are the requests whose clients know that a broker may be away, and wait for their
+// answers otherwise: the Go client until its time-out, whatever becomes of the connection.
+var refusedAtStop = []int32{
+	remoting.SendMessage, remoting.SendMessageV2, remoting.SendBatchMessage, remoting.PullMessage, remoting.LitePullMessage,
+}
+
 func (l *life) brokerListener(name string, port int, b *broker.Broker) (*server.Server, error) {
 	loops := l.cfg.EventLoops
 	if name != "broker" {
@@ -108,7 +115,8 @@ func (l *life) brokerListener(name string, port int, b *broker.Broker) (*server.
 	}
 	s, err := server.New(server.Options{
 		Name: name, Addr: hostPort(l.cfg.BindAddress, port), Router: b.Router(), OnClose: b.ConnClosed, NumEventLoop: loops, Log: l.log,
-		Metrics: prometheus.WrapRegistererWith(prometheus.Labels{"port": name}, l.metrics),
+		RefusedAtStop: refusedAtStop,
+		Metrics:       prometheus.WrapRegistererWith(prometheus.Labels{"port": name}, l.metrics),
 	})
 	if err != nil {
 		return nil, err

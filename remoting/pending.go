@@ -17,8 +17,15 @@ var pendings = sync.Pool{New: func() any { return new(Pending) }}
 func newPending(ex *Exchange) *Pending {
 	p := pendings.Get().(*Pending)
 	p.conn, p.opaque, p.oneway, p.plan = ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), ex.plan
+	if c, ok := p.conn.(awaiting); ok {
+		c.Await(1)
+	}
 	return p
 }
+
+// awaiting is a Conn that wants to know how many of its requests wait for their answers, so that it
+// does not end before.
+type awaiting interface{ Await(more int64) }
 
 // Conn is the connection the request came from.
 func (p *Pending) Conn() Conn { return p.conn }
@@ -39,6 +46,9 @@ func (p *Pending) Send() {
 	default:
 		parts := append([][]byte(nil), p.Reply.Parts...)
 		_ = p.conn.SendParts(AppendReplyHead(nil, p.opaque, &p.Reply), parts, p.Reply.Release)
+	}
+	if c, ok := p.conn.(awaiting); ok {
+		c.Await(-1)
 	}
 	p.Reply.Reset()
 	p.conn, p.plan = nil, nil

@@ -37,6 +37,7 @@ type conn struct {
 	lastTick atomic.Int64 // Server.tick at the last traffic
 	dead     atomic.Bool  // no more frames are taken
 	held     atomic.Int64 // bytes that the socket did not take, as of the last write
+	awaited  atomic.Int64 // requests whose answers are deferred and not yet sent
 
 	mu     sync.Mutex // guards what follows
 	queue  []item
@@ -64,6 +65,9 @@ func (c *conn) RemoteAddr() netip.AddrPort { return c.remote }
 func (c *conn) LocalAddr() netip.AddrPort  { return c.local }
 func (c *conn) Closed() bool               { return c.dead.Load() }
 func (c *conn) Close(reason string)        { c.close(causeServer, reason) }
+
+// Await counts answers that are deferred: a stop waits for them.
+func (c *conn) Await(more int64) { c.awaited.Add(more) }
 
 func (c *conn) Send(frame []byte) error { return c.enqueue(item{head: frame}) }
 

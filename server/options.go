@@ -32,6 +32,11 @@ type Options struct {
 	// is valid until it returns.
 	OnResponse func(remoting.Conn, *remoting.Command)
 
+	// RefusedAtStop are the request codes that are answered with SERVICE_NOT_AVAILABLE (14) while
+	// the server stops, so that their clients try again soon. Other requests get no answer then:
+	// some clients take any error for an answer.
+	RefusedAtStop []int32
+
 	IdleTimeout    time.Duration // without traffic in both directions; 120 s
 	MaxFrame       int           // bytes, length word included; 16 777 216
 	MaxOutbound    int           // bytes a client may leave unread; 64 MiB

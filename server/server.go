@@ -110,9 +110,10 @@ func (s *Server) Connections() int {
 }
 
 // Close takes no more requests, finishes those that run, writes their replies and closes
-// every connection. Answers that handlers deferred are written if they are sent before. It
-// waits as long as ctx allows for workers and clients; afterwards no goroutine of the
-// server lives. Closing twice, or without a successful Start, is harmless.
+// every connection; what still comes is refused as Options.RefusedAtStop says. It waits as
+// long as ctx allows for workers, and a second for clients and for answers that handlers
+// deferred; afterwards no goroutine of the server lives. Closing twice, or without a
+// successful Start, is harmless.
 func (s *Server) Close(ctx context.Context) error {
 	s.closeOnce.Do(func() { s.closeErr = s.close(ctx) })
 	return s.closeErr
@@ -178,7 +179,7 @@ func (s *Server) stopPools(ctx context.Context) error {
 // drainLimit bounds what a client that does not read can hold up a stop.
 const drainLimit = time.Second
 
-// drain waits until the replies have left.
+// drain waits until the replies have left, deferred ones too.
 func (s *Server) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
@@ -191,7 +192,8 @@ func (s *Server) drain(ctx context.Context) {
 	}
 }
 
-// backlog asks every loop for the bytes that its connections still have to write.
+// backlog asks every loop for what its connections still have to write: bytes, and answers that are
+// not there yet.
 func (s *Server) backlog(ctx context.Context) int {
 	s.mu.Lock()
 	conns := make([]*conn, 0, len(s.conns))
@@ -200,8 +202,9 @@ func (s *Server) backlog(ctx context.Context) int {
 	}
 	s.mu.Unlock()
 	left := make(chan int, len(conns))
-	asked := 0
+	asked, total := 0, 0
 	for _, c := range conns {
+		total += int(c.awaited.Load())
 		ask := gnet.RunnableFunc(func(context.Context) error {
 			c.flush()
 			if c.gone() {
@@ -215,7 +218,6 @@ func (s *Server) backlog(ctx context.Context) int {
 			asked++
 		}
 	}
-	total := 0
 	for range asked {
 		select {
 		case n := <-left:

@@ -454,6 +454,36 @@ func TestClose_FinishesRunningRequests(t *testing.T) {
 	}
 }
 
+// TestClose_AnswersWhatIsDeferred: an answer that a handler sends later is waited for, and meanwhile
+// only what is listed is refused; the rest gets no answer.
+func TestClose_AnswersWhatIsDeferred(t *testing.T) {
+	t.Parallel()
+	pending := make(chan *remoting.Pending, 1)
+	routes := append(testRoutes(nil, nil), remoting.Route{Code: 1, Handler: func(ex *remoting.Exchange) error {
+		pending <- ex.Defer()
+		return nil
+	}})
+	s := start(t, Options{RefusedAtStop: []int32{codeParts}}, routes)
+	c := dial(t, s)
+	c.send(request(1, 9, 0, nil))
+	later := <-pending
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close(context.Background()) }()
+	within(t, "the server is stopping", s.stopping.Load)
+	c.send(append(append(request(codeEcho, 10, 0, nil), request(codeParts, 11, remoting.FlagOneway, nil)...), request(codeParts, 12, 0, nil)...))
+	if got := c.mustReceive(); got.Opaque != 12 || got.Code != remoting.ServiceNotAvailable || got.Remark != stoppingRemark {
+		t.Errorf("opaque %d, code %d, remark %q; want 12, 14 and the reason", got.Opaque, got.Code, got.Remark)
+	}
+	later.Send()
+	if got := c.mustReceive(); got.Opaque != 9 || got.Code != remoting.Success {
+		t.Errorf("opaque %d, code %d; want 9, 0", got.Opaque, got.Code)
+	}
+	c.mustEnd()
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMetrics_CountConnectionsAndFrames(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"runtime/debug"
+	"slices"
 
 	"github.com/panjf2000/gnet/v2"
 	"github.com/sirupsen/logrus"
@@ -25,7 +26,7 @@ type loop struct {
 // OnTraffic implements gnet.EventHandler.
 func (e *engine) OnTraffic(raw gnet.Conn) (action gnet.Action) {
 	c, ok := raw.Context().(*conn)
-	if !ok || c.dead.Load() || e.s.stopping.Load() {
+	if !ok || c.dead.Load() {
 		_, _ = raw.Discard(-1)
 		return gnet.None
 	}
@@ -109,6 +110,10 @@ func (s *Server) serveFrame(c *conn, frame []byte) error {
 		s.respond(c, &ex.Req, frame)
 		return nil
 	}
+	if s.stopping.Load() {
+		s.refuse(c)
+		return nil
+	}
 	class := s.opts.Router.Class(ex.Req.Code)
 	if class == remoting.Inline {
 		s.opts.Router.Serve(ex)
@@ -120,6 +125,19 @@ func (s *Server) serveFrame(c *conn, frame []byte) error {
 	}
 	c.reply(ex)
 	return nil
+}
+
+// stoppingRemark says why a request is refused.
+const stoppingRemark = "the broker is stopping: try again later"
+
+// refuse answers the request of the loop while the server stops, or drops it.
+func (s *Server) refuse(c *conn) {
+	ex := &c.loop.ex
+	if !slices.Contains(s.opts.RefusedAtStop, ex.Req.Code) {
+		return
+	}
+	ex.Reply.Code, ex.Reply.Remark = remoting.ServiceNotAvailable, stoppingRemark
+	c.reply(ex)
 }
 
 func (s *Server) submit(c *conn, class remoting.Class, frame []byte) bool {

@@ -141,6 +141,8 @@ func run(t *testing.T, classpath, suite string, target *peer.Target) ([]string, 
 		"-Drocketmq.client.localOffsetStoreDir=" + home + "/offsets",
 		// A client of 5.x lives through a restart with heartbeats of the second version.
 		"-Dcom.rocketmq.heartbeat.v2=" + strconv.FormatBool(suite == "alone"),
+		// The real broker promises less.
+		"-Dwheelmq.onceOverRestart=" + strconv.FormatBool(target.Kind == peer.Ours),
 		"-cp", classpath, mainClass, suite, target.NameServerAddr, target.BrokerAddr,
 	})
 	if pattern := os.Getenv(scenarioEnv); pattern != "" {

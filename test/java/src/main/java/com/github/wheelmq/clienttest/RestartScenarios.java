@@ -42,6 +42,7 @@ final class RestartScenarios {
         lab.awaitStored(topic, 30);
         Map<MessageQueue, Long> offsets = lab.offsets(topic);
 
+        RestartLoad load = RestartLoad.start(lab);
         Control.restartServer();
 
         Lab.await("a send by the producer that lived through the restart", () -> sendOne(producer, topic, "after-0", want));
@@ -50,6 +51,8 @@ final class RestartScenarios {
         Map<MessageQueue, Long> now = lab.offsets(topic);
         offsets.forEach((queue, offset) ->
             Check.that(now.get(queue) > offset, "%s had %d messages before and has %d now", queue, offset, now.get(queue)));
+
+        load.finish();
 
         Inbox after = new Inbox();
         consumer(lab, group, topic, after).start();
