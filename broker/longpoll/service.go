@@ -2,7 +2,6 @@ package longpoll
 
 import (
 	"container/heap"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -31,6 +30,9 @@ type Options struct {
 	Health     *health.Registry      // may be nil
 	MaxWaiters int                   // 0: 200,000; beyond it pulls are answered at once
 	Workers    int                   // 0: 2
+	// MaxTurns bounds the pops and notifications that are held, MaxTurnsEach those of one group, topic
+	// and queue. 0: 100,000 and 1,024, as popPollingSize and maxPopPollingSize.
+	MaxTurns, MaxTurnsEach int
 }
 
 // Service holds waiters. Its methods are safe for concurrent use.
@@ -38,9 +40,12 @@ type Service struct {
 	opts   Options
 	parked atomic.Int64 // what an arrival looks at first
 
-	mu       sync.Mutex // guards all below and every Waiter's unexported fields
-	queues   map[bucketKey]*bucket
-	conns    map[uint64]*Waiter // head of the connection's list
+	mu       sync.Mutex            // guards all below and every Waiter's unexported fields
+	queues   map[bucketKey]*bucket // of pulls
+	lines    map[lineKey]*line     // of those who take turns
+	served   map[string][]*line    // by stored topic whose records are for them
+	turns    int                   // waiters in lines
+	conns    map[uint64]*Waiter    // head of the connection's list
 	due      deadlines
 	ready    []*Waiter // to be resumed, oldest first
 	spare    []*Waiter // the emptied ready list
@@ -62,9 +67,17 @@ func New(opts Options) (*Service, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = defaultWorkers
 	}
+	if opts.MaxTurns <= 0 {
+		opts.MaxTurns = defaultMaxTurns
+	}
+	if opts.MaxTurnsEach <= 0 {
+		opts.MaxTurnsEach = defaultMaxTurnsEach
+	}
 	s := &Service{
 		opts:   opts,
 		queues: make(map[bucketKey]*bucket),
+		lines:  make(map[lineKey]*line),
+		served: make(map[string][]*line),
 		conns:  make(map[uint64]*Waiter),
 		kick:   make(chan struct{}, 1),
 	}
@@ -158,15 +171,7 @@ func (s *Service) Nudge(topic string, queueID int32, group string) (nudged int) 
 func (s *Service) Park(w *Waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		w.state, w.reason = ready, Gone
-		s.ready = append(s.ready, w)
-		return
-	}
-	if s.stopping {
-		w.state, w.reason = ready, Stopping
-		s.ready = append(s.ready, w)
-		s.wake.Signal()
+	if s.refuse(w) {
 		return
 	}
 	key := bucketKey{w.Topic, w.QueueID}
@@ -175,6 +180,26 @@ func (s *Service) Park(w *Waiter) {
 		queue = &bucket{key: key}
 		s.queues[key] = queue
 	}
+	s.hold(w, queue)
+}
+
+// refuse sends a waiter back when nothing is held any more, and tells whether it has. s.mu is held.
+func (s *Service) refuse(w *Waiter) bool {
+	switch {
+	case s.closed:
+		w.state, w.reason = ready, Gone
+	case s.stopping:
+		w.state, w.reason = ready, Stopping
+	default:
+		return false
+	}
+	s.ready = append(s.ready, w)
+	s.wake.Signal()
+	return true
+}
+
+// hold puts a waiter into a queue's list. s.mu is held.
+func (s *Service) hold(w *Waiter, queue *bucket) {
 	queue.push(w)
 	if head := s.conns[w.ConnID]; head != nil {
 		head.connPrev, w.connNext = w, head
@@ -221,6 +246,7 @@ func (s *Service) Arrived(a store.Arrival) {
 			w = next
 		}
 	}
+	released += s.serve(a)
 	s.mu.Unlock()
 	if released == 1 {
 		s.wake.Signal()
@@ -243,7 +269,14 @@ func (s *Service) ConnClosed(connID uint64) {
 func (s *Service) release(w *Waiter, reason Reason) {
 	queue := w.queue
 	queue.remove(w)
-	if queue.head == nil {
+	if queue.line != nil {
+		s.turns--
+	}
+	switch {
+	case queue.head != nil:
+	case queue.line != nil:
+		s.shut(queue)
+	default:
 		delete(s.queues, queue.key)
 	}
 	if w.connPrev != nil {
@@ -358,37 +391,4 @@ func (s *Service) signalTimer() {
 	case s.kick <- struct{}{}:
 	default:
 	}
-}
-
-func (s *Service) register() error {
-	if s.opts.Health != nil {
-		s.opts.Health.Register("longpoll", s.check)
-	}
-	if s.opts.Metrics == nil {
-		return nil
-	}
-	count := func(name, help string, v *atomic.Int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-			func() float64 { return float64(v.Load()) })
-	}
-	for _, c := range []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "wheelmq_longpoll_waiters", Help: "Pulls held until a record arrives."},
-			func() float64 { return float64(s.Waiting()) }),
-		count("wheelmq_longpoll_woken_total", "Held pulls resumed by an arrival.", &s.woken),
-		count("wheelmq_longpoll_timed_out_total", "Held pulls resumed at their deadline.", &s.timedOut),
-		count("wheelmq_longpoll_dropped_total", "Held pulls whose connection closed.", &s.dropped),
-	} {
-		if err := s.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("longpoll: register metrics: %w", err)
-		}
-	}
-	return nil
-}
-
-func (s *Service) check() health.Result {
-	if s.Full() {
-		return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
-			"%d pulls are held, the most allowed: further ones are answered without waiting", s.Waiting())}
-	}
-	return health.Result{State: health.Up}
 }

@@ -43,11 +43,15 @@ func (a answer) wantHeld(t *testing.T) {
 	}
 }
 
-func start(t *testing.T, wire clock.Clock) *longpoll.Service {
-	t.Helper()
+func quietLog() logrus.FieldLogger {
 	log, _ := test.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)
-	s, err := longpoll.New(longpoll.Options{Wire: wire, Log: log, Metrics: prometheus.NewRegistry()})
+	return log
+}
+
+func start(t *testing.T, wire clock.Clock) *longpoll.Service {
+	t.Helper()
+	s, err := longpoll.New(longpoll.Options{Wire: wire, Log: quietLog(), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

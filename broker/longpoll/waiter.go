@@ -32,6 +32,7 @@ type Waiter struct {
 	Deadline int64          // ms of the wire clock
 	ConnID   uint64
 	Group    string // the consumer group that asks
+	Kind     Kind
 	Resumer  Resumer
 
 	state     state
@@ -67,18 +68,23 @@ type bucketKey struct {
 	queueID int32
 }
 
-// bucket is the waiters of one queue.
+// bucket is the waiters of one queue, the first to come first.
 type bucket struct {
-	key  bucketKey
-	head *Waiter
+	key        bucketKey
+	line       *line // nil: they are pulls
+	head, tail *Waiter
+	n          int
 }
 
 func (b *bucket) push(w *Waiter) {
-	w.queue, w.queuePrev, w.queueNext = b, nil, b.head
-	if b.head != nil {
-		b.head.queuePrev = w
+	w.queue, w.queuePrev, w.queueNext = b, b.tail, nil
+	if b.tail != nil {
+		b.tail.queueNext = w
+	} else {
+		b.head = w
 	}
-	b.head = w
+	b.tail = w
+	b.n++
 }
 
 func (b *bucket) remove(w *Waiter) {
@@ -89,8 +95,11 @@ func (b *bucket) remove(w *Waiter) {
 	}
 	if w.queueNext != nil {
 		w.queueNext.queuePrev = w.queuePrev
+	} else {
+		b.tail = w.queuePrev
 	}
 	w.queue, w.queuePrev, w.queueNext = nil, nil, nil
+	b.n--
 }
 
 // deadlines is a heap of waiters, the next due first.

@@ -107,8 +107,9 @@ type PullOptions struct {
 // one whose filter is slow. The request field maxMsgBytes is carried but not used, as in the real
 // server.
 type Pull struct {
-	opts  PullOptions
-	exprs filter.Cache
+	opts    PullOptions
+	records records
+	exprs   filter.Cache
 }
 
 // NewPull returns the family of PULL_MESSAGE.
@@ -117,7 +118,7 @@ func NewPull(opts PullOptions) *Pull {
 	if opts.ShortPollingMs <= 0 {
 		opts.ShortPollingMs = 1000
 	}
-	return &Pull{opts: opts}
+	return &Pull{opts: opts, records: records{store: opts.Store, limits: opts.Limits, verdicts: opts.Verdicts, log: opts.Log}}
 }
 
 // Routes returns the table rows.
