@@ -73,7 +73,10 @@ func (b *Broker) assembleTables(tables persist.Dir) (err error) {
 // assembleServing makes what serves clients: held pulls, statistics and locks.
 func (b *Broker) assembleServing() (err error) {
 	o := b.opts
-	if b.polls, err = longpoll.New(longpoll.Options{Wire: o.Wire, Records: b.store, Log: o.Log, Metrics: o.Metrics, Health: o.Health}); err != nil {
+	if b.polls, err = longpoll.New(longpoll.Options{
+		Wire: o.Wire, Records: b.store, Log: o.Log, Metrics: o.Metrics, Health: o.Health,
+		MaxTurns: int(o.Config.MaxPopPollingSize), MaxTurnsEach: int(o.Config.PopPollingSize),
+	}); err != nil {
 		return err
 	}
 	if b.stats, err = stats.New(stats.Options{Wire: o.Wire, Cluster: o.Config.BrokerClusterName, Metrics: o.Metrics}); err != nil {

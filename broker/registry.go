@@ -52,13 +52,9 @@ func (b *Broker) pullRoutes() []remoting.Route {
 		processor.NewPull(processor.PullOptions{
 			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
 			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: func() bool { return c.BrokerPermission&4 != 0 }, BrokerName: c.BrokerName,
-			PropertyFilter: b.propertyFilter(), NoLitePull: !c.LitePullMessageEnable,
+			Verdicts: &b.verdicts, PropertyFilter: b.propertyFilter(), NoLitePull: !c.LitePullMessageEnable,
 			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
-			Limits: processor.PullLimits{
-				HotBytes:   hotBytes(),
-				MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
-				DiskMsgs: int32(c.MaxTransferCountOnMessageInDisk), DiskSize: c.MaxTransferBytesOnMessageInDisk,
-			},
+			Limits: b.pullLimits(),
 		}).Routes(),
 		(&processor.ConsumerOffset{
 			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Clients: b.clients, Store: b.store, HotBytes: hotBytes(),
@@ -68,7 +64,17 @@ func (b *Broker) pullRoutes() []remoting.Route {
 			Offsets: b.offsets, Store: b.store, Polls: b.polls, Differences: o.Differences, Log: o.Log,
 		}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
+		b.popRoutes(),
 	)
+}
+
+func (b *Broker) pullLimits() processor.PullLimits {
+	c := b.opts.Config
+	return processor.PullLimits{
+		HotBytes:   hotBytes(),
+		MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
+		DiskMsgs: int32(c.MaxTransferCountOnMessageInDisk), DiskSize: c.MaxTransferBytesOnMessageInDisk,
+	}
 }
 
 // groupRoutes are the requests about clients and their groups.

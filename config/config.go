@@ -93,5 +93,14 @@ type Config struct {
 	DefaultPopShareQueueNum   int64  `key:"defaultPopShareQueueNum" default:"-1" min:"-1" max:"65535" doc:"members of a group that pop from another's queues as well then; -1: all"`
 	ServerLoadBalancerEnable  bool   `key:"serverLoadBalancerEnable" default:"true" doc:"clients that leave it to the broker get their share of the queues; false: all of them"`
 
+	EnableRetryTopicV2                 bool  `key:"enableRetryTopicV2" default:"false" doc:"what was popped and not acknowledged goes to %RETRY%group+topic; false: to %RETRY%group_topic. Both are read"`
+	PopFromRetryProbability            int64 `key:"popFromRetryProbability" default:"20" max:"100" doc:"pops in a hundred that read retry topics first"`
+	PopFromRetryProbabilityForPriority int64 `key:"popFromRetryProbabilityForPriority" default:"0" max:"100" doc:"the same for topics with priorities"`
+	PopResponseReturnActualRetryTopic  bool  `key:"popResponseReturnActualRetryTopic" default:"false" doc:"messages of retry topics keep their topic when they are popped; false: they get that of the subscription"`
+	PriorityOrderAsc                   bool  `key:"priorityOrderAsc" default:"true" doc:"of a topic with priorities, pops read the queue with the highest number first; false: queue 0"`
+	InitPopOffsetByCheckMsgInMem       bool  `key:"initPopOffsetByCheckMsgInMem" default:"true" doc:"a new group that wants the latest messages begins with the first one of a queue if that is still in memory; false: with the last one"`
+	PopPollingSize                     int64 `key:"popPollingSize" default:"1024" min:"1" doc:"pops of one group that may wait for one queue, or for any"`
+	MaxPopPollingSize                  int64 `key:"maxPopPollingSize" default:"100000" min:"1" doc:"pops and notifications that may wait in all"`
+
 	sources map[string]string // key to who set it; absent: nobody did
 }

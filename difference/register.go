@@ -59,6 +59,7 @@ const (
 	PopDeadLetters
 	PopOnTime
 	CorrectionOnlyReads
+	PopWithoutTimers
 	count
 )
 
@@ -119,4 +120,5 @@ var register = [count]Difference{
 	PopDeadLetters:             {Name: "pop-dead-letters", Real: "a message that pop consumers never acknowledge comes back for ever: only a client that tells so ends it", Ours: "after the group's retryMaxTimes it goes to %DLQ%group"},
 	PopOnTime:                  {Name: "pop-on-time", Real: "a popped message that is not acknowledged comes back 2 to 3.5 s after it is visible again", Ours: "at its millisecond", Fixed: true},
 	CorrectionOnlyReads:        {Name: "correction-only-reads", Real: "QUERY_CORRECTION_OFFSET (308) removes the offsets of the groups that it is asked to leave out, in all topics", Ours: "they are left out of the answer and keep their offsets", Fixed: true},
+	PopWithoutTimers:           {Name: "pop-without-timers", Real: "with timerWheelEnable=false nothing can be popped", Ours: "pop needs no timers"},
 }

@@ -8,7 +8,7 @@ type PopMessageRequest struct {
 	MaxMsgNums     int32
 	InvisibleTime  int64  // ms
 	PollTime       int64  // ms to wait for messages
-	BornTime       int64  // ms, the client's clock
+	BornTime       int64  // ms, the client's clock; 0: now
 	InitMode       int32  // a new group starts at the minimum (0) or maximum (1)
 	ExpressionType []byte // nil means TAG
 	Expression     []byte
@@ -26,7 +26,7 @@ func (h *PopMessageRequest) Decode(fields *Fields) error {
 		MaxMsgNums:     r.int32("maxMsgNums"),
 		InvisibleTime:  r.int64("invisibleTime"),
 		PollTime:       r.int64("pollTime"),
-		BornTime:       r.int64("bornTime"),
+		BornTime:       r.optInt64("bornTime", 0),
 		InitMode:       r.int32("initMode"),
 		ExpressionType: r.optBytes("expType"),
 		Expression:     r.optBytes("exp"),
@@ -52,15 +52,18 @@ func (h *PopMessageRequest) Encode(w *ExtWriter) {
 	w.optBytes("attemptId", h.AttemptID)
 }
 
-// PopMessageResponse is the header of every result of a pop.
+// PopMessageResponse is the header of every result of a pop, refusals too.
 type PopMessageResponse struct {
-	PopTime         int64 // ms
-	InvisibleTime   int64 // ms
-	ReviveQID       int32
-	RestNum         int64
-	StartOffsetInfo string
-	MsgOffsetInfo   string
-	OrderCountInfo  string
+	PopTime       int64 // ms
+	InvisibleTime int64 // ms
+	ReviveQID     int32
+	RestNum       int64 // messages that wait beyond these
+	// StartOffsetInfo is "retryFlag queueId offset" of each queue with messages, ";" between;
+	// MsgOffsetInfo "retryFlag queueId offset,offset"; OrderCountInfo, of pops in order only,
+	// "retryFlag queueId times" and "retryFlag qo<queueId>%<offset> times". nil: absent.
+	StartOffsetInfo []byte
+	MsgOffsetInfo   []byte
+	OrderCountInfo  []byte
 }
 
 // Decode reads the header.
@@ -71,9 +74,9 @@ func (h *PopMessageResponse) Decode(fields *Fields) error {
 		InvisibleTime:   r.int64("invisibleTime"),
 		ReviveQID:       r.int32("reviveQid"),
 		RestNum:         r.int64("restNum"),
-		StartOffsetInfo: r.optText("startOffsetInfo"),
-		MsgOffsetInfo:   r.optText("msgOffsetInfo"),
-		OrderCountInfo:  r.optText("orderCountInfo"),
+		StartOffsetInfo: r.optBytes("startOffsetInfo"),
+		MsgOffsetInfo:   r.optBytes("msgOffsetInfo"),
+		OrderCountInfo:  r.optBytes("orderCountInfo"),
 	}
 	return r.err()
 }
@@ -84,9 +87,9 @@ func (h *PopMessageResponse) Encode(w *ExtWriter) {
 	w.Int("invisibleTime", h.InvisibleTime)
 	w.Int("reviveQid", int64(h.ReviveQID))
 	w.Int("restNum", h.RestNum)
-	w.optString("startOffsetInfo", h.StartOffsetInfo)
-	w.optString("msgOffsetInfo", h.MsgOffsetInfo)
-	w.optString("orderCountInfo", h.OrderCountInfo)
+	w.optPlain("startOffsetInfo", h.StartOffsetInfo)
+	w.optPlain("msgOffsetInfo", h.MsgOffsetInfo)
+	w.optPlain("orderCountInfo", h.OrderCountInfo)
 }
 
 // AckMessageRequest is the header of ACK_MESSAGE (200051). Text fields alias the frame.
@@ -193,4 +196,11 @@ func (h *ChangeInvisibleTimeResponse) Encode(w *ExtWriter) {
 func (r *headerReader) optBytes(name string) []byte {
 	v, _ := r.fields.Get(name)
 	return v
+}
+
+// optPlain adds a field whose value needs no escapes; nil is absent.
+func (w *ExtWriter) optPlain(key string, value []byte) {
+	if value != nil {
+		w.Plain(key, value)
+	}
 }

@@ -108,7 +108,6 @@ A request that needs one of these is refused with a remark that names it; nothin
 | batch and RocksDB queues | the topic attribute queue.type=BatchCQ or RocksDBCQ | 1, "value … of attribute queue.type is not supported" |
 | lite topics | the topic attribute message.type=LITE; 200070 to 200079 | 1, "value LITE of attribute message.type is not supported"; see the table above |
 | static topics (logical queues) | 513 | see the table above |
-| pop consumption | 400 to 402, 200050 to 200151 | see the table above |
 | access control | 3001 to 3010 | see the table above |
 | replicas, controllers, slave acting as master | 905, 906, 1001 to 1018 | see the tables above; 43, 45, 907 and 908 are answered as by a master without replicas |
 | queues and tables in RocksDB | 354, 355 | see the table above |
