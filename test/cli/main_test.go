@@ -29,7 +29,7 @@ const (
 
 func TestMain(m *testing.M) {
 	rlog.SetLogLevel("fatal")
-	suite.Main(m, map[string]string{"enablePropertyFilter": "true"})
+	suite.Main(m, map[string]string{"enablePropertyFilter": "true", "recallMessageEnable": "true"})
 }
 
 // outcome is what a command has printed, and how it ended.
