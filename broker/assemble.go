@@ -124,7 +124,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Enabled: c.TimerWheelEnable, PrecisionMs: c.TimerPrecisionMs, MaxDelayMs: c.TimerMaxDelaySec * 1000,
 		Store: o.Store, Wire: o.Wire, Log: b.store, FS: b.store.FS(),
 		Appender: b.appender, Park: b.park, Topics: b.topics, Logger: o.Log.WithField("part", "timer"), Metrics: o.Metrics,
-		Health: o.Health, Differences: o.Differences, Stall: b.timerStall(), InOrder: b.virtual != nil, First: b.settleLevels,
+		Health: o.Health, Differences: o.Differences, Stall: b.timerStall(), Counted: b.countTimers, InOrder: b.virtual != nil, First: b.settleLevels,
 		OverdueMs: c.DelayOverdueThreshold, Hangs: b.hangs(serviceTimers),
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (b *Broker) assembleSchedule(tables persist.Dir) (err error) {
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender,
 		SaveMs: c.FlushDelayOffsetInterval, Window: window, ResendsToBlocked: int(c.ScheduleAsyncDeliverMaxResendNum2Blocked),
 		Park: b.park, Topics: b.topics, Config: tables, Wheel: o.Log.WithField("part", "schedule"),
-		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, Stall: b.stall(), InOrder: b.virtual != nil,
+		Metrics: o.Metrics, Health: o.Health, Differences: o.Differences, Stall: b.stall(), Counted: b.countLevel, InOrder: b.virtual != nil,
 		OverdueMs: c.DelayOverdueThreshold, Hangs: b.hangs(serviceSchedule),
 	})
 	return err

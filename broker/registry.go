@@ -21,7 +21,7 @@ func (b *Broker) routes() []remoting.Route {
 func (b *Broker) sendRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
 	send := processor.NewSend(processor.SendOptions{
-		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store,
+		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store, Wire: o.Wire,
 		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
 		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: c.RejectTransactionMessage, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
 		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
@@ -108,7 +108,7 @@ func (b *Broker) queryRoutes() []remoting.Route {
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
 			Stats: b.stats, Store: b.store, Wire: o.Wire, CommitLogDir: filepath.Join(c.StorePathRootDir, "commitlog"),
-			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed, Config: b.configText,
+			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed, Config: b.configText, Differences: o.Differences,
 		}).Routes(),
 	)
 }

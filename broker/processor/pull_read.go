@@ -32,7 +32,7 @@ func (p *Pull) read(queue *store.ConsumeQueue, t *pullTarget, reply *remoting.Re
 	} else {
 		p.opts.Stats.Missed()
 	}
-	p.opts.Stats.GotTook(p.opts.Wire.NowMillis() - started)
+	t.counters.GotTook(t.queueID, p.opts.Wire.NowMillis()-started)
 	return got
 }
 

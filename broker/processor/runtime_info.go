@@ -9,6 +9,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -46,6 +47,8 @@ type RuntimeInfoOptions struct {
 	Unflushed func() int64
 	// DispatchBehind is the bytes of the log that are not in the queues yet.
 	DispatchBehind func() int64
+	// Differences decides about keys that the real 5.5.0 no longer has; nil: all on.
+	Differences *difference.Set
 	// Config is the configuration in force as key=value lines and the JSON of its
 	// version; nil refuses GET_BROKER_CONFIG.
 	Config func() (properties, version string)
@@ -53,7 +56,8 @@ type RuntimeInfoOptions struct {
 
 // RuntimeInfo serves GET_BROKER_RUNTIME_INFO (28) and GET_BROKER_CONFIG (26).
 //
-// Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. What this
+// Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. So are two of RocketMQ
+// 4, for exporters. What this
 // server does not have (transient store pool, transactions) is shown as the
 // real one shows it when it is off.
 type RuntimeInfo struct {
@@ -98,12 +102,22 @@ func (r *RuntimeInfo) table() map[string]string {
 	r.addStore(t)
 	r.addPools(t)
 	r.addTimers(t)
+	r.addOlder(t)
 	if r.opts.Delays != nil {
 		for _, level := range r.opts.Delays() {
 			t["scheduleMessageOffset_"+strconv.Itoa(level.Level)] = fmt.Sprintf("%d,%d", level.Delivered, level.Max)
 		}
 	}
 	return t
+}
+
+// addOlder adds what published exporters and consoles parse without asking whether it is there.
+func (r *RuntimeInfo) addOlder(t map[string]string) {
+	if d := r.opts.Differences; d != nil && !d.Use(difference.OlderRuntimeKeys) {
+		return
+	}
+	t["brokerVersion"] = decimal(int64(remoting.Version))
+	t["getTransferedTps"] = t["getTransferredTps"]
 }
 
 func (r *RuntimeInfo) addTotals(t map[string]string) {

@@ -50,6 +50,11 @@ func TestRuntimeInfoHasEveryKey(t *testing.T) {
 	}
 	delete(table, "scheduleMessageOffset_18")
 	delete(table, "commitLogDiskRatio_/")
+	if table["brokerVersion"] != "513" || table["getTransferedTps"] != "0.0 0.0 0.0" {
+		t.Errorf("keys for older tools: %q, %q", table["brokerVersion"], table["getTransferedTps"])
+	}
+	delete(table, "brokerVersion")
+	delete(table, "getTransferedTps")
 	for key := range table {
 		t.Errorf("%s is not the real server's", key)
 	}

@@ -39,6 +39,7 @@ type SendOptions struct {
 	Appender    messageAppender
 	Stats       *stats.Service
 	Store       clock.Clock
+	Wire        clock.Clock // of how long puts take; nil: nobody asks
 	Differences *difference.Set
 
 	// Writable tells whether brokerPermission has the write bit; nil is yes. As on the real
@@ -114,6 +115,7 @@ type sendState struct {
 	counters *stats.Topic // of config
 	queueID  int32
 	count    int64
+	started  int64 // ms of the wire
 	pending  *remoting.Pending
 }
 
@@ -133,6 +135,9 @@ func (s *Send) send(ex *remoting.Exchange) error {
 // handle stores the message; waits means that st answers later.
 func (s *Send) handle(ex *remoting.Exchange, st *sendState) (waits bool, err error) {
 	h := &st.header
+	if s.opts.Wire != nil {
+		st.started = s.opts.Wire.NowMillis()
+	}
 	if err := h.Decode(&ex.Req.Ext); err != nil {
 		return false, err
 	}
@@ -322,9 +327,25 @@ func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
 		reply.Ext.Bytes("transactionId", st.uniqKey)
 	}
 	st.recallHandle(reply)
-	if st.found.transaction {
+	st.stored(size)
+}
+
+// stored counts what was stored, where it was: a delayed message is one of its topic's when it is
+// delivered.
+func (st *sendState) stored(size int64) {
+	s, counters, queueID := st.send, st.counters, st.queueID
+	switch {
+	case st.found.transaction:
 		st.prepared(size)
 		return
+	case st.count == 1 && st.rec.Topic != st.config.TopicName && st.rec.Topic != "":
+		counters, queueID = s.opts.Stats.TopicCounters([]byte(st.rec.Topic)), st.rec.QueueID
+		if st.rec.Topic == message.TopicSchedule {
+			counters.QueuePut(queueID, size)
+		}
 	}
-	st.counters.PutOK(st.count, size)
+	counters.PutOK(st.count, size)
+	if s.opts.Wire != nil {
+		counters.PutTook(queueID, s.opts.Wire.NowMillis()-st.started)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/inflight"
@@ -63,14 +64,34 @@ func (s *SendBack) sendBack(ex *remoting.Exchange) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := s.Appender.Put(rec, appender.FromBroker, nil); err != nil {
+	res, _, err := s.Appender.Put(rec, appender.FromBroker, nil)
+	if err != nil {
 		return err
 	}
-	s.Stats.GroupCounters([]byte(req.Group), v.Topic).SentBack()
+	s.count(&v, group.GroupName, rec, int64(res.Size))
 	if s.InFlight != nil {
 		s.InFlight.SentBack(group.GroupName)
 	}
 	return nil
+}
+
+// count counts a message that was sent back, of the topic that it was sent to at first, and its copy
+// where that lies.
+func (s *SendBack) count(v *message.View, group string, rec *message.Record, size int64) {
+	origin := v.Topic
+	if known, ok := message.PropertyGet(v.Properties, message.PropertyRetryTopic); ok {
+		origin = known
+	}
+	counters := s.Stats.GroupCounters([]byte(group), origin)
+	counters.SentBack()
+	copies := s.Stats.TopicCounters([]byte(rec.Topic))
+	copies.Copied(size)
+	switch {
+	case rec.Topic == message.TopicSchedule:
+		copies.QueuePut(rec.QueueID, size)
+	case strings.HasPrefix(rec.Topic, message.PrefixDLQ):
+		counters.DeadLetter()
+	}
 }
 
 // copy is the record that comes back.

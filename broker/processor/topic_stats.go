@@ -24,7 +24,7 @@ func (s *TopicStats) Routes() []remoting.Route {
 	return []remoting.Route{
 		{Code: remoting.GetTopicStatsInfo, Name: "GET_TOPIC_STATS_INFO", Class: remoting.Admin, Handler: s.topicStats, Since: "3.0", Test: test},
 		{Code: remoting.ViewBrokerStatsData, Name: "VIEW_BROKER_STATS_DATA", Class: remoting.Admin, Handler: s.brokerStats, Since: "3.2",
-			Status: remoting.Partial, Note: "puts, gets, their bytes and send-backs; other names do not exist", Test: test},
+			Status: remoting.Partial, Note: "connections and how long clients take to register are in the metrics only", Test: test},
 	}
 }
 

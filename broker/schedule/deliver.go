@@ -44,11 +44,15 @@ func (w *worker) deliver(l *level, u *store.Unit, f *flight) (err error) {
 	if reason == "" {
 		var pending bool
 		f.Add()
-		_, pending, err = w.s.opts.Appender.Put(&w.copy.Record, appender.FromScheduler, f)
+		var res store.PutResult
+		res, pending, err = w.s.opts.Appender.Put(&w.copy.Record, appender.FromScheduler, f)
 		if !pending {
 			f.Drop()
 		}
 		if err == nil {
+			if w.s.opts.Counted != nil {
+				w.s.opts.Counted(w.copy.Record.Topic, l.queueID, int64(res.Size))
+			}
 			return nil
 		}
 		if !redeliver.Permanent(err) {

@@ -79,6 +79,9 @@ type Options struct {
 	OverdueMs int64
 	// Hangs tells whether a watchdog has found that nothing is done about what is due; may be nil.
 	Hangs func() bool
+	// Counted is told of every copy that was appended: its topic, the queue it waited in, its bytes; may
+	// be nil.
+	Counted func(topic string, queueID int32, size int64)
 	// Differences counts the batches that were delivered on time; may be nil.
 	Differences *difference.Set
 	// InOrder delivers across all levels in the order of due instants; what is due at the same

@@ -32,8 +32,14 @@ type View struct {
 	Day    Rate `json:"statsDay"`
 }
 
-func (c *counter) view() View {
-	return View{Minute: c.minute.rate(), Hour: c.hour.rate(), Day: c.day.rate()}
+// used tells whether anything was ever added: what was not does not exist for tools.
+func (c *counter) used() bool { return c.times.Load() > 0 }
+
+// view is the counter at an instant. The minute is that of the samples, which are ten seconds apart;
+// hour and day end now. Service.sampleMu is held.
+func (c *counter) view(now int64) View {
+	v := c.sample(now)
+	return View{Minute: c.minute.rate(), Hour: c.hour.until(v, hourKept), Day: c.day.until(v, dayKept)}
 }
 
 type sample struct {
@@ -44,8 +50,12 @@ type sample struct {
 // series is the newest samples of a counter, oldest first.
 type series []sample
 
-// push adds a sample and keeps at most limit.
-func (s *series) push(v sample, limit int) {
+// push adds a sample and keeps at most limit. Before the first one nothing was counted, for a whole
+// period, ms: what is added before the first sample counts, as in RocketMQ.
+func (s *series) push(v sample, limit int, period int64) {
+	if len(*s) == 0 {
+		*s = append(*s, sample{at: v.at - period})
+	}
 	if len(*s) == limit {
 		copy(*s, (*s)[1:])
 		(*s)[limit-1] = v
@@ -60,6 +70,18 @@ func (s series) rate() Rate {
 		return Rate{}
 	}
 	return between(s[0], s[len(s)-1])
+}
+
+// until is the difference between v and the oldest sample, of a full series the next one: the time
+// from the newest sample to v is not of the period, too.
+func (s series) until(v sample, limit int) Rate {
+	switch {
+	case len(s) == 0:
+		return Rate{}
+	case len(s) == limit:
+		return between(s[1], v)
+	}
+	return between(s[0], v)
 }
 
 func between(from, to sample) Rate {

@@ -40,10 +40,10 @@ func (s *Service) tick() {
 	s.sampleMu.Lock()
 	defer s.sampleMu.Unlock()
 	s.newDay(now)
-	s.put.push(s.puts.sample(now))
+	s.put.push(s.broker[puts].sample(now))
 	s.get.push(s.found.sample(now))
 	s.miss.push(s.missed.sample(now))
-	s.transferred.push(s.gots.sample(now))
+	s.transferred.push(s.broker[gots].sample(now))
 	all := s.found.sample(now)
 	all.sum += s.missed.sum.Load()
 	s.total.push(all)
@@ -55,30 +55,30 @@ func (s *Service) tick() {
 
 // sampleCounter runs every tenth second. s.sampleMu is held.
 func (s *Service) sampleCounter(c *counter, now int64) {
+	if !c.used() {
+		return
+	}
 	v := c.sample(now)
-	c.minute.push(v, minuteKept)
+	c.minute.push(v, minuteKept, minuteEvery*1000)
 	if s.ticks%hourEvery == 0 || len(c.hour) == 0 {
-		c.hour.push(v, hourKept)
+		c.hour.push(v, hourKept, hourEvery*1000)
 	}
 	if s.ticks%dayEvery == 0 || len(c.day) == 0 {
-		c.day.push(v, dayKept)
+		c.day.push(v, dayKept, dayEvery*1000)
 	}
 }
 
 func (s *Service) eachCounter(visit func(*counter)) {
-	for _, c := range []*counter{&s.puts, &s.putsUser, &s.gots, &s.gotsUser} {
-		visit(c)
+	for i := range s.broker {
+		visit(&s.broker[i])
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, t := range s.topics {
-		visit(&t.puts)
-		visit(&t.putBytes)
+		t.each(visit)
 	}
 	for _, g := range s.groups {
-		visit(&g.gots)
-		visit(&g.gotBytes)
-		visit(&g.sentBack)
+		g.each(visit)
 	}
 }
 
@@ -89,8 +89,8 @@ func (s *Service) newDay(now int64) {
 		return
 	}
 	s.day = day
-	s.putDay = daily{today: s.putsUser.sum.Load(), yesterday: s.putDay.today}
-	s.gotDay = daily{today: s.gotsUser.sum.Load(), yesterday: s.gotDay.today}
+	s.putDay = daily{today: s.broker[putsUser].sum.Load(), yesterday: s.putDay.today}
+	s.gotDay = daily{today: s.broker[gotsUser].sum.Load(), yesterday: s.gotDay.today}
 }
 
 func (s *Service) dayOf(ms int64) int {
@@ -106,10 +106,10 @@ func (s *Service) register() error {
 			func() float64 { return float64(value()) })
 	}
 	for _, c := range []prometheus.Collector{
-		count("wheelmq_messages_put_total", "Messages stored.", s.puts.sum.Load),
+		count("wheelmq_messages_put_total", "Messages stored.", s.broker[puts].sum.Load),
 		count("wheelmq_put_bytes_total", "Bytes of the messages stored.", s.putBytes.Load),
 		count("wheelmq_puts_failed_total", "Puts that the store refused.", s.putFailed.Load),
-		count("wheelmq_messages_got_total", "Messages delivered to consumers.", s.gots.sum.Load),
+		count("wheelmq_messages_got_total", "Messages delivered to consumers.", s.broker[gots].sum.Load),
 		count("wheelmq_got_bytes_total", "Bytes of the messages delivered.", s.gotBytes.Load),
 		count("wheelmq_pulls_found_total", "Pulls that returned messages.", s.found.sum.Load),
 		count("wheelmq_pulls_missed_total", "Pulls that found nothing.", s.missed.sum.Load),

@@ -25,14 +25,13 @@ type Service struct {
 	topics map[string]*Topic
 	groups map[string]*Group // by topic@group
 
-	puts, putsUser counter // messages; User leaves system topics out
-	gots, gotsUser counter
-	putBytes       atomic.Int64
-	gotBytes       atomic.Int64
-	putFailed      atomic.Int64
-	found, missed  counter // pull requests
-	putTook        histogram
-	gotTookMax     atomic.Int64
+	broker        [brokerCounters]counter
+	putBytes      atomic.Int64
+	gotBytes      atomic.Int64
+	putFailed     atomic.Int64
+	found, missed counter // pull requests
+	putTook       histogram
+	gotTookMax    atomic.Int64
 
 	sampleMu sync.Mutex // guards the samples below and every counter's series
 	put, get, miss, transferred,
@@ -75,21 +74,6 @@ func (s *Service) Close() error {
 	return nil
 }
 
-// Topic is the counters of one topic.
-type Topic struct {
-	service        *Service
-	system         bool
-	puts, putBytes counter
-}
-
-// Group is the counters of one consumer group in one topic.
-type Group struct {
-	service        *Service
-	system         bool
-	gots, gotBytes counter
-	sentBack       counter
-}
-
 // TopicCounters returns a topic's counters, which live until DeleteTopic. It does not
 // allocate for a known topic.
 func (s *Service) TopicCounters(topic []byte) *Topic {
@@ -130,43 +114,14 @@ func (s *Service) GroupCounters(group, topic []byte) *Group {
 	return g
 }
 
-// PutOK counts stored messages of size bytes in all; use it with n 1 for single sends.
-func (t *Topic) PutOK(n, size int64) {
-	t.puts.add(n)
-	t.putBytes.add(size)
-	t.service.puts.add(n)
-	t.service.putBytes.Add(size)
-	if !t.system {
-		t.service.putsUser.add(n)
-	}
-}
-
-// Got counts a pull that returned n messages of size bytes in all.
-func (g *Group) Got(n, size int64) {
-	g.gots.add(n)
-	g.gotBytes.add(size)
-	g.service.gots.add(n)
-	g.service.gotBytes.Add(size)
-	g.service.found.add(1)
-	if !g.system {
-		g.service.gotsUser.add(n)
-	}
-}
-
-// SentBack counts a message that a consumer sent back.
-func (g *Group) SentBack() { g.sentBack.add(1) }
-
 // Missed counts a pull that found nothing.
 func (s *Service) Missed() { s.missed.add(1) }
 
 // PutFailed counts a put that the store refused.
 func (s *Service) PutFailed() { s.putFailed.Add(1) }
 
-// PutTook notes how long a put took, ms.
-func (s *Service) PutTook(ms int64) { s.putTook.add(ms) }
-
-// GotTook notes how long a pull's look-up took, ms.
-func (s *Service) GotTook(ms int64) {
+// gotTook notes how long a pull's look-up took, ms.
+func (s *Service) gotTook(ms int64) {
 	for {
 		known := s.gotTookMax.Load()
 		if ms <= known || s.gotTookMax.CompareAndSwap(known, ms) {

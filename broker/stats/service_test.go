@@ -112,10 +112,10 @@ func TestPutDurations(t *testing.T) {
 	t.Parallel()
 	s := open(t, clock.NewVirtual(0))
 	for range 98 {
-		s.PutTook(0)
+		s.TopicCounters([]byte("T")).PutTook(0, 0)
 	}
-	s.PutTook(12)
-	s.PutTook(7000)
+	s.TopicCounters([]byte("T")).PutTook(0, 12)
+	s.TopicCounters([]byte("T")).PutTook(0, 7000)
 	totals := s.Totals()
 	if totals.PutTookMax != 7000 || totals.PutLatency99 != 7000 {
 		t.Errorf("max %d, p99 %v; want 7000 and 7000", totals.PutTookMax, totals.PutLatency99)

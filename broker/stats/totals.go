@@ -22,8 +22,8 @@ type Totals struct {
 // Totals returns the statistics now.
 func (s *Service) Totals() Totals {
 	t := Totals{
-		BootMs: s.bootMs, Puts: s.puts.sum.Load(), PutBytes: s.putBytes.Load(), PutFailed: s.putFailed.Load(),
-		PutsToday: s.putsUser.sum.Load(), GotsToday: s.gotsUser.sum.Load(),
+		BootMs: s.bootMs, Puts: s.broker[puts].sum.Load(), PutBytes: s.putBytes.Load(), PutFailed: s.putFailed.Load(),
+		PutsToday: s.broker[putsUser].sum.Load(), GotsToday: s.broker[gotsUser].sum.Load(),
 		PutTookMax: s.putTook.max.Load(), GotTookMax: s.gotTookMax.Load(),
 		PutLatency99: s.putTook.quantile(0.99), PutLatency999: s.putTook.quantile(0.999),
 		PutDistribution: s.putTook.String(),

@@ -137,7 +137,7 @@ func (s *Service) deliverView(v *message.View, sec *second, e *entry) (fate, err
 		full, err := s.opts.Appender.Collect(&s.worker.group.records, &c.Record, appender.FromScheduler)
 		switch {
 		case err == nil:
-			s.worker.group.collected(count, full)
+			s.worker.group.collected(count, int64(message.EncodedLen(&c.Record)), full)
 			return sent, nil
 		case !redeliver.Permanent(err):
 			// Not the store refuses, but somebody before it, who may mean this topic only.

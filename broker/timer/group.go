@@ -18,11 +18,12 @@ type collected struct {
 	entry  int32 // of its second
 	lateMs int64
 	topic  *topicCount
+	size   int64
 }
 
 // collected notes a copy that is in records.
-func (g *group) collected(topic *topicCount, full bool) {
-	g.copies = append(g.copies, collected{topic: topic})
+func (g *group) collected(topic *topicCount, size int64, full bool) {
+	g.copies = append(g.copies, collected{topic: topic, size: size})
 	g.full = full
 }
 
@@ -59,10 +60,14 @@ func (s *Service) putGroup(f *flight) (left []collected, err error) {
 // sent takes in copies that are in the log.
 func (s *Service) sent(f *flight, copies []collected) {
 	for i := 0; i < len(copies); {
-		topic, n := copies[i].topic, int64(0)
+		topic, n, size := copies[i].topic, int64(0), int64(0)
 		for ; i < len(copies) && copies[i].topic == topic; i, n = i+1, n+1 {
+			size += copies[i].size
 			f.entries = append(f.entries, copies[i].entry)
 			s.lateness.Observe(float64(copies[i].lateMs) / 1000)
+		}
+		if s.opts.Counted != nil {
+			s.opts.Counted(topic.name, n, size)
 		}
 		s.countMany(topic, f.sec, n)
 	}

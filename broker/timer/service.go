@@ -86,6 +86,9 @@ type Options struct {
 	// Hangs tells whether a watchdog has found that nothing is done about what is due; may be nil.
 	Hangs       func() bool
 	Differences *difference.Set // may be nil
+	// Counted is told of copies of one topic that were appended, and of their bytes; it must be quick;
+	// may be nil.
+	Counted func(topic string, n, size int64)
 	// InOrder delivers everything in the order of due instants, where otherwise each due second has
 	// its turn, and answers Settle with exact instants.
 	InOrder bool

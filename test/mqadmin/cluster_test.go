@@ -13,8 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
-// clusterSteps are about the name server, batches of topics, messages as they lie, and what a broker
-// alone is asked about replicas, controllers, RocksDB, cold data, lite and static topics. CL_Topic has
+// clusterSteps are about the name server, batches of topics, and messages as they lie. CL_Topic has
 // two queues and a message in each, CL_Delay one message that was delayed, TR_Trace a trace of it.
 var clusterSteps = []step{
 	{"updateTopicList", "updateTopicList -n NAMESRV -b BROKER -f TOPICLIST", nil},
@@ -59,7 +58,11 @@ var clusterSteps = []step{
 	{"brokerConsumeStats-order", "brokerConsumeStats -n NAMESRV -b BROKER -o true", nil},
 	{"statsAll-topic", "statsAll -n NAMESRV -t CL_Topic", maskStatsRows},
 	{"statsAll-active", "statsAll -n NAMESRV -a -t CL_Topic", maskStatsRows},
+}
 
+// singleSteps are what a broker alone is asked about replicas, controllers, RocksDB, cold data, lite
+// and static topics.
+var singleSteps = []step{
 	{"haStatus", "haStatus -n NAMESRV -b BROKER", maskLogEnd},
 	{"haStatus-cluster", "haStatus -n NAMESRV -c DefaultCluster", maskLogEnd},
 	{"resetMasterFlushOffset", "resetMasterFlushOffset -n NAMESRV -b BROKER -o 0", nil},
@@ -178,19 +181,32 @@ func trace(id string) []byte {
 	return []byte(text.String())
 }
 
-// TestClusterCommands compares the rest of mqadmin.
+// TestClusterCommands compares what mqadmin shows and changes of a cluster.
 func TestClusterCommands(t *testing.T) {
+	t.Parallel()
+	runSteps(t, clusterSteps)
+}
+
+// TestSingleCommands compares what mqadmin asks for that one broker alone need not have.
+func TestSingleCommands(t *testing.T) {
+	t.Parallel()
+	runSteps(t, singleSteps)
+}
+
+func runSteps(t *testing.T, steps []step) {
+	t.Helper()
 	peer.RequireJava(t)
 	target := peer.StartTarget(t, nil)
 	admin := startAdmin(t)
 	values := prepareCluster(t, target)
-	for _, s := range clusterSteps {
+	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) { runStep(t, target, admin, s, values) })
 	}
 }
 
 // TestExitCodes runs commands as operators do, each in a JVM of its own.
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	peer.RequireJava(t)
 	target := peer.StartTarget(t, nil)
 	for _, tt := range []struct {

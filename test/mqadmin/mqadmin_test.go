@@ -100,12 +100,13 @@ const uniqueID = "7F000001000100000000000000000001"
 // included, with testdata/<step>.txt, which is what the real broker's mqadmin
 // printed. A listed exception replaces the recorded text for WheelMQ.
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	peer.RequireJava(t)
 	target := peer.StartTarget(t, nil)
 	admin := startAdmin(t)
 	values := strings.NewReplacer("NAMESRV", target.NameServerAddr, "BROKER", target.BrokerAddr)
 	var names []string
-	for _, s := range slices.Concat(steps, offsetSteps, clusterSteps) {
+	for _, s := range slices.Concat(steps, offsetSteps, clusterSteps, singleSteps) {
 		names = append(names, s.name)
 	}
 	exceptions := peer.CheckExceptions(t, "mqadmin", names)

@@ -148,6 +148,7 @@ func prepareOffsets(t *testing.T, target *peer.Target) *strings.Replacer {
 
 // TestOffsetCommands compares what mqadmin does with groups' offsets and clients.
 func TestOffsetCommands(t *testing.T) {
+	t.Parallel()
 	peer.RequireJava(t)
 	target := peer.StartTarget(t, nil)
 	admin := startAdmin(t)
