@@ -216,7 +216,9 @@ func (r *popRun) handOut(w *pop.Window, cursor int64) {
 	r.hindered = r.hindered || r.got.msgs == 0 && next < r.got.max
 	if len(found.Offsets) > 0 {
 		r.tell(cursor, parts)
-		r.p.opts.Stats.GroupCounters([]byte(r.at.key.Group), r.at.name).Got(int64(r.got.msgs-before), r.got.bytes-bytes)
+		counters := r.p.opts.Stats.GroupCounters([]byte(r.at.key.Group), r.at.name)
+		counters.Got(int64(r.got.msgs-before), r.got.bytes-bytes)
+		counters.Checkpointed(1)
 	}
 }
 

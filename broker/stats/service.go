@@ -120,8 +120,8 @@ func (s *Service) Missed() { s.missed.add(1) }
 // PutFailed counts a put that the store refused.
 func (s *Service) PutFailed() { s.putFailed.Add(1) }
 
-// gotTook notes how long a pull's look-up took, ms.
-func (s *Service) gotTook(ms int64) {
+// GotTook notes how long a look for messages took, in whatever queues, ms.
+func (s *Service) GotTook(ms int64) {
 	for {
 		known := s.gotTookMax.Load()
 		if ms <= known || s.gotTookMax.CompareAndSwap(known, ms) {

@@ -71,7 +71,7 @@ func (g *Group) Got(n, size int64) {
 // GotTook notes how long a look into a queue took, ms.
 func (g *Group) GotTook(queueID int32, ms int64) {
 	g.queues.at(queueID).took.add(ms)
-	g.service.gotTook(ms)
+	g.service.GotTook(ms)
 }
 
 // Delivered counts a message of size bytes that the broker itself has taken out of a queue, of a
