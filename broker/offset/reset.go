@@ -92,18 +92,22 @@ func (t *Table) TakeReset(group, topic string, queueID int32, at int64) (offset 
 	return max(p.committed, 0), pending
 }
 
-// FollowReset ends a reset of a queue that is popped: no client remembers another offset.
-func (t *Table) FollowReset(group, topic string, queueID int32) {
+// FollowReset ends a reset of a queue that is popped: no client remembers another offset. It tells
+// whether there was one.
+func (t *Table) FollowReset(group, topic string, queueID int32) bool {
 	r := find(t, group, topic)
 	if r == nil {
-		return
+		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p := r.queues[queueID]; p != nil && p.reset != notReset {
-		t.forgetReset(p)
-		t.changed()
+	p := r.queues[queueID]
+	if p == nil || p.reset == notReset {
+		return false
 	}
+	t.forgetReset(p)
+	t.changed()
+	return true
 }
 
 // beginAnew sends the members of a group to the beginning of a topic that was deleted and is created

@@ -2,6 +2,7 @@ package pop_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/netip"
 	"sync/atomic"
@@ -27,6 +28,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// A check has dozens of restarts. -rapid.checks on the command line wins.
+	if err := flag.Set("rapid.checks", "25"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -53,7 +58,8 @@ type lab struct {
 	health   *health.Registry
 	visible  atomic.Int64 // how often a queue was told to be visible
 
-	sync        bool // SYNC_FLUSH
+	sync        bool                   // SYNC_FLUSH
+	afterPut    atomic.Pointer[func()] // runs after each copy that is put
 	refuse      atomic.Bool
 	journalFile int // bytes
 }
@@ -134,7 +140,11 @@ func (l *lab) Put(rec *message.Record, origin appender.Origin, done store.Comple
 	if l.refuse.Load() {
 		return store.PutResult{}, false, fmt.Errorf("refused")
 	}
-	return l.appender.Put(rec, origin, done)
+	res, pending, err := l.appender.Put(rec, origin, done)
+	if after := l.afterPut.Load(); after != nil {
+		(*after)()
+	}
+	return res, pending, err
 }
 
 // Park implements pop.Parker.

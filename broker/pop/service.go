@@ -54,7 +54,8 @@ type (
 		Query(group, topic []byte, queueID int32) int64
 		Commit(group, topic []byte, queueID int32, offset int64) offset.Taken
 		Resetting() bool
-		FollowReset(group, topic string, queueID int32)
+		FollowReset(group, topic string, queueID int32) bool
+		Save() error
 	}
 	// Parker keeps what no topic takes.
 	Parker interface {

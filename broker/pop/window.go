@@ -65,8 +65,9 @@ func (s *Service) Acquire(k Key, begin func() int64) (w *Window, ok bool, err er
 // client's own commit (15).
 func (w *Window) follow(begin func() int64) error {
 	offsets := w.s.opts.Offsets
-	if offsets.Resetting() {
-		offsets.FollowReset(w.key.Group, w.key.Topic, w.key.QueueID)
+	if offsets.Resetting() && offsets.FollowReset(w.key.Group, w.key.Topic, w.key.QueueID) {
+		// A kill must not reset again what is popped from now on. When it fails, the table says so.
+		_ = offsets.Save()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -75,6 +75,7 @@ type Journal struct {
 	anew    uint32 // files below are damaged, or beside damaged ones: they are emptied whatever there is; 0: none
 	waiting []waiter
 
+	keepMu  sync.Mutex // held while files are made and emptied
 	syncMu  sync.Mutex // one syncs at a time
 	synced  atomic.Int64
 	durable place // guarded by syncMu

@@ -1,6 +1,9 @@
 package journal
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // keeper makes the spare, and empties the oldest files.
 func (j *Journal) keeper() {
@@ -8,11 +11,7 @@ func (j *Journal) keeper() {
 	timer := j.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {
-		if err := j.makeSpare(); err != nil {
-			timer.Arm(j.opts.Wire.NowMillis() + retryMs)
-		}
-		if err := j.shrink(); err != nil {
-			j.opts.Log.WithError(err).Warn("the oldest file of the pop journal cannot be emptied: it is tried again")
+		if !j.look() {
 			timer.Arm(j.opts.Wire.NowMillis() + retryMs)
 		}
 		select {
@@ -22,6 +21,27 @@ func (j *Journal) keeper() {
 			return
 		}
 	}
+}
+
+// look does what there is to do, and tells whether it could.
+func (j *Journal) look() (done bool) {
+	j.keepMu.Lock()
+	defer j.keepMu.Unlock()
+	done = j.makeSpare() == nil
+	if err := j.shrink(); err != nil {
+		j.opts.Log.WithError(err).Warn("the oldest file of the pop journal cannot be emptied: it is tried again")
+		return false
+	}
+	return done
+}
+
+// Hold calls a function while nothing is written to the files, so that it can copy them.
+func (j *Journal) Hold(fn func()) {
+	for _, mu := range [...]*sync.Mutex{&j.keepMu, &j.syncMu, &j.mu} {
+		mu.Lock()
+		defer mu.Unlock()
+	}
+	fn()
 }
 
 // makeSpare makes the file that is written to next.

@@ -1,0 +1,4 @@
+package pop
+
+// Hold calls a function while the journal's files stay as they are.
+func (s *Service) Hold(fn func()) { s.journal.Hold(fn) }
