@@ -28,3 +28,11 @@ func (b *Broker) popRoutes() []remoting.Route {
 		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, SyncFlush: sync}).Routes(),
 	)
 }
+
+// topicGroups tells whose retries go with a topic; nothing: they stay.
+func (b *Broker) topicGroups() interface{ Groups(topic string) []string } {
+	if !b.opts.Config.ClearRetryTopicWhenDeleteTopic {
+		return nil
+	}
+	return b.offsets
+}

@@ -122,6 +122,7 @@ func (b *Broker) adminRoutes() []remoting.Route {
 		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.TopicAdmin{
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.pops, b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
+			Consumed: b.topicGroups(),
 		}).Routes(),
 		(&processor.GroupAdmin{
 			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Progress: []processor.GroupRows{b.pops, b.offsets},

@@ -93,6 +93,7 @@ type Config struct {
 	DefaultPopShareQueueNum   int64  `key:"defaultPopShareQueueNum" default:"-1" min:"-1" max:"65535" doc:"members of a group that pop from another's queues as well then; -1: all"`
 	ServerLoadBalancerEnable  bool   `key:"serverLoadBalancerEnable" default:"true" doc:"clients that leave it to the broker get their share of the queues; false: all of them"`
 
+	ClearRetryTopicWhenDeleteTopic     bool  `key:"clearRetryTopicWhenDeleteTopic" default:"true" doc:"the retry topics of groups that pop go with their topic"`
 	EnableRetryTopicV2                 bool  `key:"enableRetryTopicV2" default:"false" doc:"what was popped and not acknowledged goes to %RETRY%group+topic; false: to %RETRY%group_topic. Both are read"`
 	PopFromRetryProbability            int64 `key:"popFromRetryProbability" default:"20" max:"100" doc:"pops in a hundred that read retry topics first"`
 	PopFromRetryProbabilityForPriority int64 `key:"popFromRetryProbabilityForPriority" default:"0" max:"100" doc:"the same for topics with priorities"`

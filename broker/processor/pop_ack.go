@@ -234,7 +234,7 @@ func (a *PopAck) change(ex *remoting.Exchange) error {
 	if res.OK {
 		head.PopTime, head.InvisibleTime = res.PopTime, res.InvisibleMs
 	} else if h.reviveQid == orderReviveQid {
-		head.PopTime, head.InvisibleTime = h.popTime, c.Now+c.InvisibleMs-h.popTime
+		head = remoting.ChangeInvisibleTimeResponse{}
 	}
 	head.Encode(&o.reply.Ext)
 	o.step(done, pending, err)

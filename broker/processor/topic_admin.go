@@ -3,6 +3,7 @@ package processor
 import (
 	"strings"
 
+	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -21,6 +22,10 @@ type (
 	topicData interface {
 		DeleteTopic(topic string) error
 	}
+	topicGroups interface {
+		// Groups returns the groups that have an offset in a topic.
+		Groups(topic string) []string
+	}
 	// TopicRows is a table with rows per topic.
 	TopicRows interface {
 		DeleteTopic(topic string)
@@ -38,7 +43,10 @@ type TopicAdmin struct {
 	Topics topicAdmin
 	Data   topicData
 	// Rows are the tables that forget a deleted topic.
-	Rows        []TopicRows
+	Rows []TopicRows
+	// Consumed, when not nil, tells who consumes a topic: the topics with their retries of it go with
+	// it (clearRetryTopicWhenDeleteTopic).
+	Consumed    topicGroups
 	Differences *difference.Set
 }
 
@@ -163,14 +171,38 @@ func (a *TopicAdmin) delete(ex *remoting.Exchange) error {
 	if err := a.Topics.CheckChange(req.Topic); err != nil {
 		return err
 	}
-	existed, err := a.Topics.Delete(req.Topic)
+	for _, name := range append(a.retriesOf(req.Topic), req.Topic) {
+		if err := a.remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retriesOf are the topics with what was popped from a topic and not acknowledged.
+func (a *TopicAdmin) retriesOf(name string) (list []string) {
+	if a.Consumed == nil {
+		return nil
+	}
+	for _, group := range a.Consumed.Groups(name) {
+		for _, retry := range [...]string{pop.RetryTopic(group, name, false), pop.RetryTopic(group, name, true)} {
+			if a.Topics.GetString(retry) != nil {
+				list = append(list, retry)
+			}
+		}
+	}
+	return list
+}
+
+func (a *TopicAdmin) remove(name string) error {
+	existed, err := a.Topics.Delete(name)
 	if err != nil || !existed {
 		return err
 	}
 	for _, rows := range a.Rows {
-		rows.DeleteTopic(req.Topic)
+		rows.DeleteTopic(name)
 	}
-	return a.Data.DeleteTopic(req.Topic)
+	return a.Data.DeleteTopic(name)
 }
 
 func (a *TopicAdmin) get(ex *remoting.Exchange) error {

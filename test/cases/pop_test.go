@@ -3,6 +3,7 @@ package cases
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -354,6 +355,66 @@ func TestPop_DeadLetters(t *testing.T) {
 		times++
 	}
 	suite.Differs(t, "cases/dead-letters-of-pop", times == 2 && dead() == 1, fmt.Sprintf("popped %d times, %d in %%DLQ%%", times, dead()))
+}
+
+// TestPop_ProgressAndTheEndOfATopic is what tools see of a group that pops: how far it is is what was handed
+// out, or in order what was acknowledged. The retry topic goes with its topic.
+func TestPop_ProgressAndTheEndOfATopic(t *testing.T) {
+	t.Parallel()
+	c := dialBroker(t)
+	topic, group := filled(t, c, 1, 3)
+	retry := "%RETRY%" + group + "_" + topic
+	stats := func(group, topic, want string) {
+		t.Helper()
+		answer := c.Call(t, wire.GetConsumeStats, map[string]string{"consumerGroup": group, "topic": topic}, nil)
+		wantCode(t, "consume stats", answer, wire.Success)
+		row := regexp.MustCompile(`"brokerOffset":(\d+),"consumerOffset":(\d+),"lastTimestamp":\d+,"pullOffset":(\d+)`).FindSubmatch(answer.Body)
+		if got := fmt.Sprintf("%s", row[min(1, len(row)):]); got != want {
+			t.Errorf("progress of %s in %s: %s, want %s", group, topic, got, want)
+		}
+	}
+	got := c.MustPop(t, wire.Pop{Group: group, Topic: topic, MaxMsgNums: 2, Invisible: time.Second})
+	wantPopped(t, "pop", got, "0", "1")
+	ordered := c.MustPop(t, wire.Pop{Group: group + "-order", Topic: topic, MaxMsgNums: 2, Order: true})
+	wantPopped(t, "pop in order", ordered, "0", "1")
+	wantCode(t, "ack", c.Ack(t, ordered.Messages[0]), wire.Success)
+	// The real broker lets others see it later.
+	suite.Eventually(t, 10*time.Second, "both are shown", func() bool {
+		return c.QueryOffset(t, group, topic, 0, nil).Ext["offset"] == "2" && c.QueryOffset(t, group+"-order", topic, 0, nil).Ext["offset"] == "1"
+	})
+	stats(group, topic, "[3 2 2]")
+	stats(group+"-order", topic, "[3 1 1]")
+	suite.Eventually(t, 20*time.Second, "both come back", func() bool { return c.MaxOffset(t, retry, 0) == 2 })
+	stats(group, retry, "[2 0 0]")
+	wantCode(t, "delete", c.Call(t, 215, map[string]string{"topic": topic}, nil), wire.Success)
+	wantCode(t, "the retry topic", c.Call(t, 351, map[string]string{"topic": retry}, nil), wire.TopicNotExist)
+}
+
+// TestPop_WithoutTimers pops from a broker whose timers are switched off.
+func TestPop_WithoutTimers(t *testing.T) {
+	t.Parallel()
+	target := peer.StartTarget(t, map[string]string{"timerWheelEnable": "false"})
+	c := wire.Dial(t, target.BrokerAddr)
+	topic, group := filled(t, c, 1, 1)
+	got := c.MustPop(t, wire.Pop{Group: group, Topic: topic})
+	suite.Differs(t, "cases/pop-without-timers", got.Code == wire.Success, got.Frame.String())
+}
+
+// TestPop_RetryTopicsOfVersion2 are used when enableRetryTopicV2 is set.
+func TestPop_RetryTopicsOfVersion2(t *testing.T) {
+	t.Parallel()
+	target := peer.StartTarget(t, map[string]string{"enableRetryTopicV2": "true"})
+	c := wire.Dial(t, target.BrokerAddr)
+	topic, group := filled(t, c, 1, 1)
+	p := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, Invisible: time.Second, Poll: 15 * time.Second}
+	wantPopped(t, "pop", c.MustPop(t, p), "0")
+	back := c.MustPop(t, p)
+	wantPopped(t, "what came back", back, "0")
+	m := back.Messages[0]
+	if m.Stored != "%RETRY%"+group+"+"+topic || m.Topic != topic || back.Ext["msgOffsetInfo"] != "2 0 0" {
+		t.Errorf("it is stored in %s, shown in %s, %v", m.Stored, m.Topic, back.Frame)
+	}
+	wantCode(t, "ack", c.BatchAck(t, topic, m), wire.Success)
 }
 
 // popRefusals are requests that must be refused, with code and the beginning of the remark.
