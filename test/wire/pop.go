@@ -42,7 +42,7 @@ type Pop struct {
 	Expression, ExpressionType string
 	Order                      bool
 	AttemptID                  string
-	// Born is bornTime, ms; 0 means now.
+	// Born is bornTime, ms; 0 means when the request arrives, however loaded the machine is.
 	Born int64
 }
 
@@ -59,9 +59,6 @@ func (p Pop) Header() map[string]string {
 	}
 	if p.ExpressionType == "" {
 		p.ExpressionType = "TAG"
-	}
-	if p.Born == 0 {
-		p.Born = time.Now().UnixMilli()
 	}
 	header := map[string]string{
 		"consumerGroup": p.Group, "topic": p.Topic, "queueId": strconv.Itoa(p.QueueID), "maxMsgNums": strconv.Itoa(p.MaxMsgNums),

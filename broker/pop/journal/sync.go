@@ -10,6 +10,10 @@ func (j *Journal) Sync() error {
 	j.syncMu.Lock()
 	defer j.syncMu.Unlock()
 	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil // Close has made everything durable
+	}
 	j.dirty = false
 	files := append([]*file(nil), j.files...)
 	ends := make([]int, len(files))
