@@ -110,9 +110,11 @@ func times(n int32) string {
 // at tells of the record that a group is to consume, or was: the message itself, or its last retry.
 func (t *teller) at(ctx context.Context, name string, m *admin.Message, lag *admin.GroupLag) (Group, error) {
 	g := Group{Group: name}
-	if f, inFlight, _, err := t.c.Flight(ctx, t.brokers[m.Broker], name, m); err != nil {
+	f, inFlight, known, err := t.c.Flight(ctx, t.brokers[m.Broker], name, m)
+	if err != nil {
 		return g, err
-	} else if inFlight {
+	}
+	if inFlight {
 		g.State, g.DueMs = InFlight, f.DueMs
 		g.Says = fmt.Sprintf("was given it by a pop at %s and has not acknowledged it: visible again %s, %s", instant(f.PopMs), instant(f.DueMs), until(f.DueMs, t.now))
 		return g, nil
@@ -130,6 +132,9 @@ func (t *teller) at(ctx context.Context, name string, m *admin.Message, lag *adm
 		return g, nil
 	case details.MessageModel == "BROADCASTING":
 		g.State, g.Says = Stored, "broadcasts: each of its members keeps its own offset, which no broker knows"
+		return g, nil
+	case passed && !known && details.ConsumeType == "CONSUME_POP":
+		g.State, g.Says = Consumed, "was given it by a pop; whether it has acknowledged it, this broker does not tell"
 		return g, nil
 	case passed:
 		return t.consumed(ctx, g, m)

@@ -3,6 +3,7 @@ package processor
 import (
 	"fmt"
 
+	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -10,10 +11,19 @@ import (
 // maxQueueUnits is how many units one answer has at most: they fit a frame.
 const maxQueueUnits = 65_536
 
-// QueueUnits serves QUERY_CONSUME_QUEUE (321): the units of a queue as they lie on disk.
+// QueueUnits serves QUERY_CONSUME_QUEUE (321): the units of a queue as they lie on disk. Beside what the
+// real server tells of a unit, and other tools pass over, it tells whether the message is in flight to the
+// consumer group that is asked for.
 type QueueUnits struct {
 	Clients onlineGroups
 	Store   queueReader
+	Pops    flights // nil: nobody pops
+}
+
+type flights interface {
+	// Flight tells when a message was handed out that is not acknowledged, and until when it is invisible,
+	// ms of message time.
+	Flight(k pop.Key, offset int64) (popTime, due int64, ok bool)
 }
 
 // Routes returns the table rows.
@@ -31,6 +41,8 @@ type queueUnits struct {
 	MinQueueIndex    int64                      `json:"minQueueIndex"`
 	QueueData        []queueUnit                `json:"queueData"`
 	SubscriptionData *remoting.SubscriptionData `json:"subscriptionData,omitempty"`
+	// PopInFlightKnown: units without one are not in flight.
+	PopInFlightKnown bool `json:"popInFlightKnown,omitempty"`
 }
 
 type queueUnit struct {
@@ -38,6 +50,13 @@ type queueUnit struct {
 	PhysicOffset int64 `json:"physicOffset"`
 	PhysicSize   int32 `json:"physicSize"`
 	TagsCode     int64 `json:"tagsCode"`
+	// PopInFlight: the group was given it by a pop and has not acknowledged it.
+	PopInFlight *popInFlight `json:"popInFlight,omitempty"`
+}
+
+type popInFlight struct {
+	PopTime        int64 `json:"popTime"`        // ms of message time
+	InvisibleUntil int64 `json:"invisibleUntil"` // ms of message time
 }
 
 // units answers code 0 without a body when the queue has nothing at the index, as the real server.
@@ -66,7 +85,19 @@ func (q *QueueUnits) units(ex *remoting.Exchange) error {
 	if body.QueueData, err = readUnits(queue, req.Index, int64(req.Count)); err != nil {
 		return err
 	}
+	if req.ConsumerGroup != "" && q.Pops != nil {
+		body.PopInFlightKnown = true
+		q.markFlights(pop.Key{Group: req.ConsumerGroup, Topic: req.Topic, QueueID: req.QueueID}, req.Index, body.QueueData)
+	}
 	return encodeBody(ex, &body)
+}
+
+func (q *QueueUnits) markFlights(k pop.Key, index int64, units []queueUnit) {
+	for i := range units {
+		if popTime, due, ok := q.Pops.Flight(k, index+int64(i)); ok {
+			units[i].PopInFlight = &popInFlight{PopTime: popTime, InvisibleUntil: due}
+		}
+	}
 }
 
 // readUnits reads up to count units from an index on.

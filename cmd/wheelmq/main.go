@@ -48,7 +48,7 @@ func command() *cobra.Command {
 		storeCommand(),
 		timersCommand(),
 		healthcheckCommand(),
-		topicsCommand(), groupsCommand(), lagCommand(), sendCommand(), tailCommand(), msgCommand(), doctorCommand(), whyCommand(),
+		topicsCommand(), groupsCommand(), lagCommand(), sendCommand(), tailCommand(), msgCommand(), doctorCommand(), whyCommand(), configCommand(),
 		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintln(cmd.OutOrStdout(), "wheelmq "+version)
 		}},

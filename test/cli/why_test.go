@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
@@ -189,6 +190,31 @@ func TestWhy_FilteredBySQL(t *testing.T) {
 	s.c.Heartbeat(t, wire.Member{ClientID: "member", Group: s.group, Subscriptions: map[string]string{s.topic: "n > 3"}, ExpressionType: "SQL92"})
 	s.why(id, "filtered", `SQL92 "n > 3"`)
 	s.why(wanted, "stored", "")
+}
+
+// The real broker does not tell what is in flight.
+func TestWhy_InFlight(t *testing.T) {
+	if peer.TargetKind() == peer.Real {
+		t.Skip("the real broker does not tell")
+	}
+	s := newStory(t)
+	id, _ := s.send()
+	popped := s.c.MustPop(t, wire.Pop{Group: s.group, Topic: s.topic, QueueID: wire.AnyQueue, Poll: patience})
+	if len(popped.Messages) != 1 {
+		t.Fatalf("popped %+v", popped)
+	}
+	if e := s.why(id, "inFlight", "has not acknowledged it: visible again "); e.DueMs < popped.PopTime+59_000 {
+		t.Errorf("got %+v, popped at %d", e, popped.PopTime)
+	}
+	s.c.Ack(t, popped.Messages[0])
+	s.why(id, "consumed", "")
+	// One that a consumer was given and failed at.
+	again, _ := s.send()
+	popped = s.c.MustPop(t, wire.Pop{Group: s.group, Topic: s.topic, QueueID: wire.AnyQueue, Poll: patience, Invisible: time.Second})
+	if len(popped.Messages) != 1 {
+		t.Fatalf("popped %+v", popped)
+	}
+	s.why(again, "retried", "failed at it once; the next attempt is in its retry topic")
 }
 
 // The real broker tries a target that is gone for ever, out of sight.
