@@ -9,7 +9,7 @@ RACE_BIN := $(CURDIR)/bin/wheelmq-race
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
 FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer ./broker/filter/sql
 FUZZTIME := 5m
-SUITES := ./wire ./peer ./cases ./cli ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter
+SUITES := ./wire ./peer ./cases ./cli ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter ./metrics
 # What only this server has: the test broker.
 TESTING := ./embed ./virtual ./faults ./testapi ./junit
 

@@ -3,6 +3,7 @@ package wheelmq
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"path/filepath"
 
@@ -43,7 +44,7 @@ func (l *life) startBroker() error {
 func (l *life) openBroker() (*broker.Broker, error) {
 	opts := broker.Options{
 		Config: l.cfg.Config, Memory: l.memory, StoreHost: l.storeHost, Wire: clock.Real{}, Before: l.before("broker"), Log: l.log,
-		Metrics: l.metrics, Health: l.health, Differences: l.differences, Faults: l.faults, Rewound: l.rewound, TrackInFlight: l.cfg.Test != nil,
+		Metrics: l.labelled(), Health: l.health, Differences: l.differences, Faults: l.faults, Rewound: l.rewound, TrackInFlight: l.cfg.Test != nil,
 	}
 	if l.cfg.Test != nil && l.cfg.Test.VirtualClock {
 		opts.Store, opts.ExpireFiles = clock.NewVirtual(l.cfg.Test.start()), l.cfg.Test.ExpireFiles
@@ -61,6 +62,14 @@ func (l *life) openBroker() (*broker.Broker, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// labelled registers metrics with the labels that the real broker's have, the last of which its library
+// adds.
+func (l *life) labelled() prometheus.Registerer {
+	return prometheus.WrapRegistererWith(prometheus.Labels{
+		"cluster": l.cfg.BrokerClusterName, "node_id": l.cfg.BrokerName, "node_type": "broker", "otel_scope_name": "broker-meter",
+	}, l.metrics)
 }
 
 func (l *life) timeline() clock.TimelineOptions {
@@ -93,6 +102,9 @@ func (l *life) listen(b *broker.Broker) error {
 		return err
 	}
 	l.brokerServer = s
+	if err := l.labelled().Register(watermarks{s}); err != nil {
+		return fmt.Errorf("wheelmq: register metrics: %w", err)
+	}
 	if l.cfg.ListenPort == 0 || l.ports.broker <= 2 {
 		return nil
 	}
@@ -114,7 +126,7 @@ func (l *life) brokerListener(name string, port int, b *broker.Broker) (*server.
 		loops = 1
 	}
 	s, err := server.New(server.Options{
-		Name: name, Addr: hostPort(l.cfg.BindAddress, port), Router: b.Router(), OnClose: b.ConnClosed, NumEventLoop: loops, Log: l.log,
+		Name: name, Addr: hostPort(l.cfg.BindAddress, port), Router: b.Router(), OnClose: b.ConnClosed, NumEventLoop: loops, Log: l.log, Observer: b.Observer(),
 		RefusedAtStop: refusedAtStop,
 		Metrics:       prometheus.WrapRegistererWith(prometheus.Labels{"port": name}, l.metrics),
 	})

@@ -135,7 +135,8 @@ func TestConsole_SaysThatTheSchedulerIsOff(t *testing.T) {
 	if part := report.Parts["schedule"]; part.State != health.Degraded || !strings.Contains(part.Reason, "scheduleMessageEnable") {
 		t.Errorf("health of the scheduler: %+v", part)
 	}
-	if metrics := string(get("/metrics")); !strings.Contains(metrics, "rocketmq_schedule_service_status 0") {
+	const off = `rocketmq_schedule_service_status{cluster="DefaultCluster",node_id="broker-a",node_type="broker",otel_scope_name="broker-meter"} 0`
+	if metrics := string(get("/metrics")); !strings.Contains(metrics, off) {
 		t.Error("the metrics do not show that the scheduler is off")
 	}
 }

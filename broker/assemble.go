@@ -82,6 +82,9 @@ func (b *Broker) assembleServing() (err error) {
 	if b.stats, err = stats.New(stats.Options{Wire: o.Wire, Cluster: o.Config.BrokerClusterName, Metrics: o.Metrics}); err != nil {
 		return err
 	}
+	if b.rpc, err = stats.NewRPC(o.Wire, o.Metrics); err != nil {
+		return err
+	}
 	if err := b.verdicts.Register(o.Metrics); err != nil {
 		return err
 	}
@@ -93,6 +96,9 @@ func (b *Broker) assembleServing() (err error) {
 func (b *Broker) watchStore() error {
 	b.opts.Health.RegisterServing("store", b.checkStore)
 	if err := b.watchIndex(); err != nil {
+		return err
+	}
+	if err := b.registerFigures(); err != nil {
 		return err
 	}
 	return b.registerStoreMetrics(b.opts.Metrics)

@@ -81,6 +81,7 @@ type Broker struct {
 	modes    *assignment.Modes
 	polls    *longpoll.Service
 	stats    *stats.Service
+	rpc      *stats.RPC
 	appender *appender.Appender
 	park     *park.Service
 	schedule *schedule.Service
@@ -180,6 +181,9 @@ func (b *Broker) parked() int64 {
 	}
 	return 0
 }
+
+// Observer hears of every request that clients make.
+func (b *Broker) Observer() remoting.Observer { return b.rpc }
 
 // Router leads requests to their handlers.
 func (b *Broker) Router() *remoting.Router { return b.router }

@@ -37,12 +37,13 @@ func (b *Broker) registerStoreMetrics(registry prometheus.Registerer) error {
 		}
 		return 0
 	}
+	if err := b.registerStorage(registry); err != nil {
+		return err
+	}
 	for _, m := range []struct {
 		name, help string
 		value      func() float64
 	}{
-		{"rocketmq_storage_size", "Bytes of the CommitLog.", func() float64 { return float64(s.MaxCommitLogOffset() - s.MinCommitLogOffset()) }},
-		{"rocketmq_storage_flush_behind_bytes", "Bytes of the CommitLog that are not durable yet.", func() float64 { return float64(s.Stats().DirtyBytes) }},
 		{"wheelmq_store_writable", "0 after a failed flush, when nothing is accepted.", func() float64 { return flag(s.Writable() == nil) }},
 		{"wheelmq_store_disk_full", "1 while clients' messages are refused for want of space.", func() float64 { return flag(s.Stats().DiskFull != "") }},
 		{"wheelmq_store_disk_ratio", "Used part of the store's disk, 0 to 1.", func() float64 { return s.Stats().DiskRatio }},

@@ -27,6 +27,7 @@ type Exchange struct {
 
 	deferred bool
 	plan     *Plan
+	watched  watched
 }
 
 // Defer makes the handler's return send nothing; the answer is sent by the returned
@@ -51,6 +52,6 @@ func (ex *Exchange) Deferred() bool { return ex.deferred }
 
 // Begin prepares the exchange for the next request.
 func (ex *Exchange) Begin(conn Conn) {
-	ex.Conn, ex.deferred, ex.plan = conn, false, nil
+	ex.Conn, ex.deferred, ex.plan, ex.watched = conn, false, nil, watched{}
 	ex.Reply.Reset()
 }

@@ -10,13 +10,15 @@ type Pending struct {
 	opaque int32
 	oneway bool
 	plan   *Plan
+
+	watched watched
 }
 
 var pendings = sync.Pool{New: func() any { return new(Pending) }}
 
 func newPending(ex *Exchange) *Pending {
 	p := pendings.Get().(*Pending)
-	p.conn, p.opaque, p.oneway, p.plan = ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), ex.plan
+	p.conn, p.opaque, p.oneway, p.plan, p.watched = ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), ex.plan, ex.watched
 	if c, ok := p.conn.(awaiting); ok {
 		c.Await(1)
 	}
@@ -34,6 +36,7 @@ func (p *Pending) Conn() Conn { return p.conn }
 // closed connection is not an error of the caller: the reply is dropped and its parts
 // released.
 func (p *Pending) Send() {
+	p.tell()
 	switch {
 	case p.plan != nil && p.plan.answer(p.conn, p.opaque, p.oneway, &p.Reply):
 	case p.oneway || p.conn.Closed():
@@ -51,6 +54,21 @@ func (p *Pending) Send() {
 		c.Await(-1)
 	}
 	p.Reply.Reset()
-	p.conn, p.plan = nil, nil
+	p.conn, p.plan, p.watched = nil, nil, watched{}
 	pendings.Put(p)
+}
+
+// tell tells the observer, if there is one.
+func (p *Pending) tell() {
+	if p.watched.by == nil {
+		return
+	}
+	outcome := Answered
+	switch {
+	case p.oneway:
+		outcome = Oneway
+	case p.conn.Closed():
+		outcome = Cancelled
+	}
+	p.watched.tell(p.Reply.Code, p.watched.by.NowMillis(), true, outcome)
 }

@@ -119,6 +119,9 @@ func (r *Router) Serve(ex *Exchange) {
 	if route == nil {
 		route = &Route{Code: ex.Req.Code, Handler: notSupported}
 	}
+	if ex.watched.by != nil && route.Name != "" {
+		ex.watched.route = route
+	}
 	if err := r.run(ex, route); err != nil {
 		r.fail(ex, route, err)
 	}
@@ -169,6 +172,7 @@ func (r *Router) fail(ex *Exchange, route *Route, err error) {
 		}
 		return
 	}
+	ex.watched.failed = true
 	r.log.WithError(err).WithField("code", route.Code).Error("request failed")
 	ex.Reply.Code, ex.Reply.Remark = SystemError, "internal error, see the broker's log"
 }

@@ -45,6 +45,9 @@ type Options struct {
 	// Pools per class; the row of Inline is not used.
 	Pools [remoting.NumClasses]Pool
 
+	// Observer hears of every request; nil for nobody.
+	Observer remoting.Observer
+
 	Log     logrus.FieldLogger
 	Metrics prometheus.Registerer // nil for none
 }

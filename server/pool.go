@@ -16,14 +16,16 @@ const busyRemark = "[OVERLOAD]system busy, start flow control for a while"
 type task struct {
 	conn  *conn
 	frame []byte
-	ex    remoting.Exchange
+	// received is when the request was read, ms; 0 without an observer.
+	received int64
+	ex       remoting.Exchange
 }
 
 var tasks = sync.Pool{New: func() any { return new(task) }}
 
 func newTask(c *conn, frame []byte) *task {
 	t := tasks.Get().(*task)
-	t.conn = c
+	t.conn, t.received = c, c.loop.received
 	t.frame = append(t.frame[:0], frame...)
 	return t
 }
@@ -85,6 +87,14 @@ func (p *pool) drain(serve func(*task)) {
 			return
 		}
 	}
+}
+
+// Waiting is how many requests of a class wait for a worker.
+func (s *Server) Waiting(class remoting.Class) int {
+	if p := s.pools[class]; p != nil {
+		return len(p.tasks)
+	}
+	return 0
 }
 
 // stop lets the workers finish what is queued and end; wait waits for that.

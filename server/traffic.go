@@ -21,6 +21,9 @@ type loop struct {
 	ex     remoting.Exchange
 	out    []byte // replies of the current read batch
 	vector [][]byte
+
+	received int64             // when the current read batch came, ms; 0 without an observer
+	served   []remoting.Served // requests of the batch, told of when their replies are written
 }
 
 // OnTraffic implements gnet.EventHandler.
@@ -41,6 +44,10 @@ func (e *engine) OnTraffic(raw gnet.Conn) (action gnet.Action) {
 		}
 	}()
 	c.touch()
+	if e.s.opts.Observer != nil {
+		c.loop.received = e.s.opts.Observer.NowMillis()
+		defer e.s.tell(c.loop)
+	}
 	// Peek joins gnet's buffers, so a large frame is looked at only once, when complete.
 	if raw.InboundBuffered() < c.need {
 		return gnet.None
@@ -55,6 +62,18 @@ func (e *engine) OnTraffic(raw gnet.Conn) (action gnet.Action) {
 		_, _ = raw.Discard(used)
 	}
 	return action
+}
+
+// tell tells the observer of the requests of a read batch.
+func (s *Server) tell(l *loop) {
+	if len(l.served) == 0 {
+		return
+	}
+	now := s.opts.Observer.NowMillis()
+	for i := range l.served {
+		l.served[i].Tell(now)
+	}
+	l.served = l.served[:0]
 }
 
 // serveFrames serves the complete frames of in and returns their length.
@@ -103,6 +122,9 @@ func (s *Server) malformed(c *conn, reason string) gnet.Action {
 func (s *Server) serveFrame(c *conn, frame []byte) error {
 	ex := &c.loop.ex
 	ex.Begin(c)
+	if s.opts.Observer != nil {
+		ex.Watch(s.opts.Observer, c.loop.received)
+	}
 	if err := remoting.Decode(frame, &ex.Req); err != nil {
 		return err
 	}
@@ -117,6 +139,9 @@ func (s *Server) serveFrame(c *conn, frame []byte) error {
 	class := s.opts.Router.Class(ex.Req.Code)
 	if class == remoting.Inline {
 		s.opts.Router.Serve(ex)
+		if one, told := ex.Served(); told {
+			c.loop.served = append(c.loop.served, one)
+		}
 	} else if s.submit(c, class, frame) {
 		return nil
 	} else {
@@ -230,12 +255,18 @@ func (s *Server) serveTask(t *task) {
 		return
 	}
 	ex.Begin(c)
+	if s.opts.Observer != nil {
+		ex.Watch(s.opts.Observer, t.received)
+	}
 	if err := remoting.Decode(t.frame, &ex.Req); err != nil {
 		// The loop decoded the same bytes before.
 		c.close(causeMalformed, err.Error())
 		return
 	}
 	s.opts.Router.Serve(ex)
+	if one, told := ex.Served(); told {
+		one.Tell(s.opts.Observer.NowMillis())
+	}
 	if !c.wantsReply(ex) {
 		return
 	}

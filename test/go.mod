@@ -9,6 +9,8 @@ require (
 	github.com/apache/rocketmq-clients/golang/v5 v5.1.3
 	github.com/getkin/kin-openapi v0.153.0
 	github.com/panjf2000/gnet/v2 v2.9.7
+	github.com/prometheus/client_model v0.6.3
+	github.com/prometheus/common v0.72.0
 	github.com/wheelmq/wheelmq v0.0.0-00010101000000-000000000000
 	golang.org/x/sys v0.50.0
 )
@@ -44,8 +46,6 @@ require (
 	github.com/pierrec/lz4 v2.6.1+incompatible // indirect
 	github.com/pkg/errors v0.8.1 // indirect
 	github.com/prometheus/client_golang v1.25.0 // indirect
-	github.com/prometheus/client_model v0.6.3 // indirect
-	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect

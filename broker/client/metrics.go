@@ -23,6 +23,7 @@ func (r *Registry) register() error {
 		})
 	}
 	for _, c := range []prometheus.Collector{
+		connections{r},
 		gauge("wheelmq_consumer_groups", "Consumer groups with a live member.", func() int { return len(r.consumers) }),
 		gauge("wheelmq_consumers", "Live members of consumer groups.", func() int {
 			n := 0

@@ -158,6 +158,20 @@ func (t *Table) EachPulled(visit func(group, topic string, queueID int32, next i
 	}
 }
 
+// Each visits every queue of which a group has a committed offset, or has pulled; None is what there is
+// not.
+func (t *Table) Each(visit func(group, topic string, queueID int32, committed, pulled int64)) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, r := range t.rows {
+		r.mu.Lock()
+		for queueID, p := range r.queues {
+			visit(r.group, r.topic, queueID, p.committed, p.pulled)
+		}
+		r.mu.Unlock()
+	}
+}
+
 // EachCommitted visits the committed offsets of every group in a topic.
 func (t *Table) EachCommitted(topic string, visit func(group string, queueID int32, committed int64)) {
 	t.mu.RLock()

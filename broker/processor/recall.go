@@ -128,7 +128,9 @@ func (r *Recall) cancel(req *remoting.RecallMessageRequest, handle *message.Reca
 
 func (r *Recall) reply(reply *remoting.Reply, res store.PutResult, uniqKey string) {
 	reply.Ext.String("msgId", uniqKey)
-	r.Stats.TopicCounters([]byte(message.TopicTimer)).PutOK(1, int64(res.Size))
+	timers := r.Stats.TopicCounters([]byte(message.TopicTimer))
+	timers.PutOK(1, int64(res.Size))
+	timers.In(stats.Delay, int64(res.Size))
 }
 
 // putWaiting answers when the recall is durable. The completion may run before Put returns, so the

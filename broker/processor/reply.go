@@ -180,6 +180,7 @@ func (st *replyState) put(res store.PutResult, err error) {
 		return
 	}
 	st.counters.PutOK(1, int64(res.Size))
+	st.counters.In(stats.Normal, int64(res.Size))
 	st.answer(res, string(message.AppendOffsetID(nil, st.rec.StoreHost, res.CommitLogOffset)))
 }
 

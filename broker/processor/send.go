@@ -75,6 +75,8 @@ type Send struct {
 	states sync.Pool
 	head   remoting.ExtWriter // the fields that every reply begins with
 	own    []byte             // the properties that every stored message gets
+	// waiting are the counters of the topics in which delayed messages wait.
+	waiting struct{ schedule, timer *stats.Topic }
 }
 
 // NewSend returns the family.
@@ -85,6 +87,8 @@ func NewSend(opts SendOptions) *Send {
 	s.own = message.PropertyAppend(s.own, message.PropertyMsgRegion, opts.Region)
 	s.own = message.PropertyAppend(s.own, message.PropertyTraceOn, strconv.FormatBool(opts.TraceOn))
 	s.own = message.PropertyAppend(s.own, message.PropertyCluster, opts.Cluster)
+	s.waiting.schedule = opts.Stats.TopicCounters([]byte(message.TopicSchedule))
+	s.waiting.timer = opts.Stats.TopicCounters([]byte(message.TopicTimer))
 	s.states.New = func() any { return &sendState{send: s} }
 	return s
 }
@@ -310,6 +314,7 @@ func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
 	size := int64(res.Size)
 	if st.count == 1 {
 		st.id = message.AppendOffsetID(st.id, st.send.opts.StoreHost, res.CommitLogOffset)
+		st.countIn(size)
 	} else {
 		size = 0
 		for i := range st.recs {
@@ -317,7 +322,9 @@ func (st *sendState) reply(reply *remoting.Reply, res store.PutResult) {
 				st.id = append(st.id, ',')
 			}
 			st.id = message.AppendOffsetID(st.id, st.send.opts.StoreHost, st.recs[i].CommitLogOffset)
-			size += int64(message.EncodedLen(&st.recs[i]))
+			one := int64(message.EncodedLen(&st.recs[i]))
+			st.counters.In(stats.Normal, one)
+			size += one
 		}
 	}
 	reply.Ext.Plain("msgId", st.id)

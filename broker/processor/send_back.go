@@ -86,6 +86,11 @@ func (s *SendBack) count(v *message.View, group string, rec *message.Record, siz
 	counters.SentBack()
 	copies := s.Stats.TopicCounters([]byte(rec.Topic))
 	copies.Copied(size)
+	kind := stats.Normal
+	if rec.Topic == message.TopicSchedule {
+		kind = stats.Delay
+	}
+	copies.In(kind, size)
 	switch {
 	case rec.Topic == message.TopicSchedule:
 		copies.QueuePut(rec.QueueID, size)

@@ -17,6 +17,7 @@ type foundProperties struct {
 	priority    []byte // _SYS_MSG_PRIORITY_, as the client wrote it
 	hasGroup    bool
 	delayed     bool   // by a level
+	fifo        bool   // of a sharding key
 	replyTo     []byte // REPLY_TO_CLIENT of a request; nil in a reply
 }
 
@@ -71,8 +72,9 @@ func (st *sendState) takeProperty(entry []byte, nameLen int) {
 		st.found.multiQueue = bytes.Contains(value, lightQueue)
 	case message.PropertyWait:
 		st.found.noWait = string(value) == "false"
-	case message.PropertyTimerDeliverMs, message.PropertyTimerDelaySec, message.PropertyTimerDelayMs,
-		message.PropertyShardingKey:
+	case message.PropertyShardingKey:
+		st.found.fifo, st.found.otherKind = true, true
+	case message.PropertyTimerDeliverMs, message.PropertyTimerDelaySec, message.PropertyTimerDelayMs:
 		st.found.otherKind = true
 	case message.PropertyReplyToClient:
 		st.found.replyTo = value

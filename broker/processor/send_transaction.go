@@ -1,6 +1,7 @@
 package processor
 
 import (
+	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -31,7 +32,9 @@ func (s *Send) transaction(st *sendState) error {
 // prepared counts a half message: it is one of its topic's messages when it is committed.
 func (st *sendState) prepared(size int64) {
 	s := st.send
-	s.opts.Stats.TopicCounters(topicHalf).PutOK(1, size)
+	half := s.opts.Stats.TopicCounters(topicHalf)
+	half.PutOK(1, size)
+	half.In(stats.Transaction, size)
 	if s.opts.Prepared != nil {
 		s.opts.Prepared([]byte(st.config.TopicName))
 	}

@@ -106,6 +106,7 @@ func (s *Service) register() error {
 			func() float64 { return float64(value()) })
 	}
 	for _, c := range []prometheus.Collector{
+		collector{s},
 		count("wheelmq_messages_put_total", "Messages stored.", s.broker[puts].sum.Load),
 		count("wheelmq_put_bytes_total", "Bytes of the messages stored.", s.putBytes.Load),
 		count("wheelmq_puts_failed_total", "Puts that the store refused.", s.putFailed.Load),

@@ -6,6 +6,7 @@ type Topic struct {
 	system         bool
 	puts, putBytes counter
 	queues         queues
+	in             [kinds]traffic
 }
 
 // Copied counts a message of size bytes that a consumer sent back: as in RocketMQ it is the topic's,

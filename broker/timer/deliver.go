@@ -185,6 +185,7 @@ func (s *Service) countMany(t *topicCount, sec *second, n int64) {
 		return
 	}
 	t.n -= n
+	t.out += n
 	if sec.removed == nil {
 		sec.removed = make(map[*topicCount]int64)
 	}

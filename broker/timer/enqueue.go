@@ -134,6 +134,7 @@ func (s *Service) takeMessage(v *message.View, p *pendingRecord, item *wheel.Ite
 		return err
 	}
 	s.topics.add(p.realTopic, now)
+	s.topics.last.took(p.due.Ms - now)
 	return nil
 }
 

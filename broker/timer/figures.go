@@ -19,6 +19,9 @@ type figures struct {
 	stats    wheel.Stats
 	damaged  int64 // entries that were ever found missing
 	topics   map[string]TopicPending
+	flows    map[string]flow
+	taking   int64  // how long the first message that is not taken in has waited, ms
+	overdue  int64  // messages past due
 	trouble  string // what is wrong with the messages that wait, or ""
 }
 
@@ -84,9 +87,12 @@ func (s *Service) takeFigures() *figures {
 	now := s.opts.Store.NowMillis()
 	f := &figures{
 		progress: s.progressAt(now), untaken: s.untaken(), inMemory: int64(s.loaded + s.inFlight), waiting: s.waiting(),
-		damaged: s.damagedThen + s.damage(), topics: s.pendingOf(), trouble: s.trouble(now),
+		damaged: s.damagedThen + s.damage(), topics: s.pendingOf(), flows: s.flows(), trouble: s.trouble(now),
 	}
+	f.taking = s.waitsToBeTaken(now)
+	f.overdue = s.waiting()
 	for _, l := range s.lines {
+		f.overdue += s.pastDue(l, s.nowOf(l, now))
 		stats := l.t.Stats()
 		f.stats.Near += stats.Near
 		f.stats.Far += stats.Far

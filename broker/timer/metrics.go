@@ -20,7 +20,15 @@ func (s *Service) register() error {
 	if s.opts.Metrics == nil {
 		return nil
 	}
-	for _, c := range append(s.counters(), late, collector{s}) {
+	status := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "rocketmq_timer_service_status", Help: "1 while timer messages are delivered.",
+	}, func() float64 {
+		if s.running() {
+			return 1
+		}
+		return 0
+	})
+	for _, c := range append(s.counters(), status, late, collector{s}) {
 		if err := s.opts.Metrics.Register(c); err != nil {
 			return fmt.Errorf("timer: %w", err)
 		}
@@ -35,8 +43,10 @@ type gauge struct {
 }
 
 var gauges = []gauge{
-	newGauge("rocketmq_timer_enqueue_lag", "Messages of the timer queue that are not taken in.", func(f *figures) int64 { return f.untaken }),
-	newGauge("rocketmq_timer_dequeue_latency", "Milliseconds by which the first due timer message is late.", func(f *figures) int64 { return f.progress.BehindMs }),
+	newStoredGauge("rocketmq_timer_enqueue_lag", "Messages of the timer queue that are not taken in.", func(f *figures) int64 { return f.untaken }),
+	newStoredGauge("rocketmq_timer_enqueue_latency_milliseconds", "How long the first of them has waited.", func(f *figures) int64 { return f.taking }),
+	newStoredGauge("rocketmq_timer_dequeue_lag", "Timer messages past due and not delivered.", func(f *figures) int64 { return f.overdue }),
+	newStoredGauge("rocketmq_timer_dequeue_latency_milliseconds", "By how much the first of them is late.", func(f *figures) int64 { return f.progress.BehindMs }),
 	newGauge("wheelmq_timer_loaded", "Timer messages in memory: what is due within seconds.", func(f *figures) int64 { return f.inMemory }),
 	newGauge("wheelmq_timer_waiting", "Due timer messages whose topic refuses them.", func(f *figures) int64 { return f.waiting }),
 	newGauge("wheelmq_timer_near_entries", "Timer messages and cancels that need the CommitLog.", func(f *figures) int64 { return f.stats.Near }),
@@ -51,7 +61,12 @@ func newGauge(name, help string, value func(f *figures) int64) gauge {
 	return gauge{prometheus.NewDesc(name, help, nil, nil), value}
 }
 
-var timingDesc = prometheus.NewDesc("rocketmq_timing_messages", "Timer messages that pend, by topic.", []string{"topic"}, nil)
+// newStoredGauge is one with the labels by which RocketMQ tells stores apart.
+func newStoredGauge(name, help string, value func(f *figures) int64) gauge {
+	return gauge{prometheus.NewDesc(name, help, nil, prometheus.Labels{"storage_type": "local", "storage_medium": "disk"}), value}
+}
+
+var timingDesc = prometheus.NewDesc("rocketmq_timing_messages", "Timer messages that pend, by topic.", storedLabels, nil)
 
 // collector collects the gauges, of one moment, and the pending messages of each topic. It does not
 // wait for the driver.
@@ -62,7 +77,9 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for i := range gauges {
 		ch <- gauges[i].desc
 	}
-	ch <- timingDesc
+	for _, d := range [...]*prometheus.Desc{timingDesc, enqueuedDesc, dequeuedDesc, delayDesc} {
+		ch <- d
+	}
 }
 
 // Collect implements prometheus.Collector.
@@ -72,7 +89,10 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(gauges[i].desc, prometheus.GaugeValue, float64(gauges[i].value(f)))
 	}
 	for name, p := range f.topics {
-		ch <- prometheus.MustNewConstMetric(timingDesc, prometheus.GaugeValue, float64(p.Messages), name)
+		ch <- prometheus.MustNewConstMetric(timingDesc, prometheus.GaugeValue, float64(p.Messages), name, "local", "disk")
+	}
+	for name, flow := range f.flows {
+		flow.collect(ch, name)
 	}
 }
 
@@ -81,7 +101,7 @@ func (s *Service) counters() (list []prometheus.Collector) {
 		name, help string
 		value      func() int64
 	}{
-		{"rocketmq_timer_dequeue_total", "Timer messages delivered, parked or lost.", s.delivered.Load},
+		{"wheelmq_timer_delivered_total", "Timer messages delivered, parked or lost.", s.delivered.Load},
 		{"wheelmq_timer_cancelled_total", "Timer messages that were cancelled.", s.cancelled.Load},
 		{"wheelmq_timer_parked_total", "Timer messages that were parked.", s.parked.Load},
 		{"wheelmq_timer_unreadable_total", "Pending timer messages that could not be read.", s.unreadable.Load},

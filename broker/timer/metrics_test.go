@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// figures are the metrics by their names and topics: of a histogram the number, and the sum in ms.
+// figures are the metrics by their names and labels, but for those of the storage: of a histogram the number, and the sum in ms.
 func figures(t *testing.T, from prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := from.Gather()
@@ -21,7 +21,9 @@ func figures(t *testing.T, from prometheus.Gatherer) map[string]float64 {
 		for _, m := range f.GetMetric() {
 			name := f.GetName()
 			for _, l := range m.GetLabel() {
-				name += " " + l.GetValue()
+				if !strings.HasPrefix(l.GetName(), "storage_") {
+					name += " " + l.GetValue()
+				}
 			}
 			switch {
 			case m.GetHistogram() != nil:
@@ -67,7 +69,7 @@ func TestService_Metrics(t *testing.T) {
 	}
 	expect("pending", map[string]float64{
 		"rocketmq_timing_messages T": 4, "rocketmq_timing_messages Busy": 1, "rocketmq_timing_messages Missing": 1,
-		"rocketmq_timer_enqueue_lag": 0, "rocketmq_timer_dequeue_latency": 0, "rocketmq_timer_dequeue_total": 0,
+		"rocketmq_timer_enqueue_lag": 0, "rocketmq_timer_dequeue_latency_milliseconds": 0, "wheelmq_timer_delivered_total": 0,
 		"wheelmq_timer_far_entries": 1, "wheelmq_timer_delivery_latency": 0,
 	})
 	if err := l.service.Cancel(context.Background(), l.idOf("b")); err != nil {
@@ -77,14 +79,14 @@ func TestService_Metrics(t *testing.T) {
 	l.settle()
 	expect("due", map[string]float64{
 		"rocketmq_timing_messages T": 2, "wheelmq_timer_delivery_latency": 1, "wheelmq_timer_delivery_latency sum": 250,
-		"wheelmq_timer_parked_total": 1, "wheelmq_timer_waiting": 1, "rocketmq_timer_dequeue_latency": 250, "rocketmq_timer_dequeue_total": 2,
+		"wheelmq_timer_parked_total": 1, "wheelmq_timer_waiting": 1, "rocketmq_timer_dequeue_latency_milliseconds": 250, "wheelmq_timer_delivered_total": 2,
 	})
 	l.refuse.Store(nil)
 	l.clock.Set(startMs + 2500)
 	l.settle()
 	expect("cancelled", map[string]float64{
 		"wheelmq_timer_cancelled_total": 1, "wheelmq_timer_waiting": 0, "wheelmq_timer_delivery_latency": 2, "wheelmq_timer_delivery_latency sum": 1750,
-		"rocketmq_timer_dequeue_latency": 0, "wheelmq_timer_unread_total": 0, "wheelmq_timer_unreadable_total": 0, "wheelmq_timer_damaged": 0,
+		"rocketmq_timer_dequeue_latency_milliseconds": 0, "wheelmq_timer_unread_total": 0, "wheelmq_timer_unreadable_total": 0, "wheelmq_timer_damaged": 0,
 	})
 	if got := strings.Join(strings.Fields(fmt.Sprint(l.bodies("T"), l.bodies("Busy"))), " "); got != "a+1250 e+2500" {
 		t.Errorf("delivered %s", got)

@@ -1,5 +1,7 @@
 package timer
 
+import "github.com/wheelmq/wheelmq/message"
+
 const (
 	// defaultOverdueMs is Options.OverdueMs when it is not given.
 	defaultOverdueMs = 2000
@@ -49,6 +51,28 @@ func (s *Service) pastDue(l *line, lineNow int64) (n int64) {
 		at, ok = l.t.NextFrom(at + 1)
 	}
 	return n
+}
+
+// waitsToBeTaken is how long the first record of the queue that is not taken in has been there, ms.
+func (s *Service) waitsToBeTaken(now int64) int64 {
+	q := s.opts.Log.Queue(topicTimer, 0)
+	if q == nil || s.queueOffset >= q.Max() {
+		return 0
+	}
+	unit, ok := q.Unit(s.queueOffset)
+	if !ok {
+		return 0
+	}
+	slice, err := s.opts.Log.Record(unit.CommitLogOffset, unit.Size)
+	if err != nil {
+		return 0
+	}
+	defer slice.Release()
+	v, err := message.Parse(slice.Bytes)
+	if err != nil {
+		return 0
+	}
+	return max(0, now-v.StoreTimestamp)
 }
 
 // Signs changes while the driver lives: with every pass and every delivery.

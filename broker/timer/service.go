@@ -62,6 +62,10 @@ type (
 		// Withheld is told that something was due.
 		Withheld()
 	}
+	// Traffic counts what is delivered, by topic and bytes.
+	Traffic interface {
+		Delivered(topic string, size int64)
+	}
 )
 
 // Options are what a Service needs.
@@ -81,6 +85,7 @@ type Options struct {
 	Metrics     prometheus.Registerer // may be nil
 	Health      *health.Registry      // may be nil
 	Stall       Stall                 // may be nil
+	Traffic     Traffic               // may be nil
 	// OverdueMs is how late a message may be before health tells (delayOverdueThreshold), ms; 0: 2,000.
 	OverdueMs int64
 	// Hangs tells whether a watchdog has found that nothing is done about what is due; may be nil.

@@ -7,6 +7,7 @@ type topicCount struct {
 	name    string
 	n       int64
 	changed int64 // when the last one came, ms of message time
+	flow
 }
 
 // topicCounts count pending messages by real topic. A message that is cancelled counts until its

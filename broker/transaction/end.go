@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
+	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -200,6 +201,8 @@ func (e *Ending) finish(res store.PutResult, err error) {
 	}
 	e.counts.commits.Add(1)
 	e.counts.open.Add(-1)
-	s.counts.latency.Observe(float64(s.opts.Store.NowMillis()-e.since) / 1000)
-	s.opts.Stats.TopicCounters([]byte(e.rec.Topic)).PutOK(1, int64(res.Size))
+	e.counts.latency.Observe(float64(s.opts.Store.NowMillis() - e.since))
+	in := s.opts.Stats.TopicCounters([]byte(e.rec.Topic))
+	in.PutOK(1, int64(res.Size))
+	in.In(stats.Transaction, int64(res.Size))
 }

@@ -11,14 +11,18 @@ import (
 )
 
 // topicCounts counts the transactions of one topic.
-type topicCounts struct{ open, commits, rollbacks, givenUp atomic.Int64 }
+type topicCounts struct {
+	open, commits, rollbacks, givenUp atomic.Int64
+
+	latency prometheus.Observer // ms from a half message to its commit
+}
 
 // counts are the figures that are shown.
 type counts struct {
 	asked      atomic.Int64
 	unreadable atomic.Int64
-	refused    atomic.Int64 // moves to TRANS_CHECK_MAX_TIME_TOPIC
-	latency    prometheus.Histogram
+	refused    atomic.Int64             // moves to TRANS_CHECK_MAX_TIME_TOPIC
+	latency    *prometheus.HistogramVec // ms, by topic
 
 	mu     sync.RWMutex // guards topics
 	topics map[string]*topicCounts
@@ -35,7 +39,7 @@ func (c *counts) of(topic []byte) *topicCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t = c.topics[string(topic)]; t == nil {
-		t = new(topicCounts)
+		t = &topicCounts{latency: c.latency.WithLabelValues(string(topic))}
 		c.topics[string(topic)] = t
 	}
 	return t
@@ -47,10 +51,10 @@ func (s *Service) Prepared(topic []byte) { s.counts.of(topic).open.Add(1) }
 // register makes the service's metrics and its health check. Names of the real broker are kept where
 // it has the same figure.
 func (s *Service) register() error {
-	s.counts.latency = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "rocketmq_finish_message_latency", Help: "Seconds from a half message to its commit.",
+	s.counts.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "rocketmq_finish_message_latency_milliseconds", Help: "From a half message to its commit.",
 		Buckets: []float64{5, 60, 600, 3600, 43_200, 86_400},
-	})
+	}, []string{"topic"})
 	if s.opts.Health != nil {
 		s.opts.Health.Register("transactions", s.check)
 	}

@@ -22,7 +22,8 @@ func bothServers(t *testing.T, conf map[string]string) []*peer.Target {
 	return servers
 }
 
-// metric is the value of one of our server's metrics without labels.
+// metric is the value of one of our server's metrics, or the first of several; name may end with labels as
+// they are written behind those that all of a broker's metrics have.
 func metric(t *testing.T, target *peer.Target, name string) float64 {
 	t.Helper()
 	reply, err := http.Get("http://" + target.HTTPAddr + "/metrics")
@@ -35,7 +36,9 @@ func metric(t *testing.T, target *peer.Target, name string) float64 {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(string(text), "\n") {
-		if value, ok := strings.CutPrefix(line, name+" "); ok {
+		found, labels, _ := strings.Cut(name, "{")
+		rest, ok := strings.CutPrefix(line, found+"{")
+		if _, value, _ := strings.Cut(rest, "} "); ok && strings.Contains(rest, strings.TrimSuffix(labels, "}")) {
 			n, err := strconv.ParseFloat(value, 64)
 			if err != nil {
 				t.Fatal(err)

@@ -220,8 +220,9 @@ func (h *history) openTransactions(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(text), "\nwheelmq_transaction_open ")
+	_, rest, _ := strings.Cut(string(text), "\nwheelmq_transaction_open{")
 	line, _, _ := strings.Cut(rest, "\n")
+	_, line, _ = strings.Cut(line, "} ")
 	n, err := strconv.ParseFloat(line, 64)
 	if err != nil {
 		t.Fatalf("wheelmq_transaction_open: %v", err)

@@ -67,7 +67,7 @@ func (s *server) scrape(t *testing.T) string {
 func (s *server) load(t *testing.T) {
 	t.Helper()
 	c := wire.Dial(t, s.BrokerAddr)
-	defer c.Close()
+	t.Cleanup(c.Close) // the clients stay
 	c.MustCreateTopic(t, topic, 1)
 	c.HeartbeatProducer(t, "producer-1", "shop")
 	c.Heartbeat(t, wire.Member{ClientID: "consumer-1", Group: group, Subscriptions: map[string]string{topic: "*"}})
