@@ -12,6 +12,11 @@ final class Since5 implements Catalogue.Addition {
         shared.put("timer-recall", TimerScenarios::recall);
         shared.put("timer-retried", TimerScenarios::retried);
         shared.put("heartbeat-v2", HeartbeatScenarios::changingSubscriptions);
+        shared.put("pop-shared", PopScenarios::shared);
+        shared.put("pop-shared-by-two", PopScenarios::sharedByTwo);
+        shared.put("pop-refused", PopScenarios::refused);
+        shared.put("pop-calls", PopCallScenarios::play);
+        shared.put("assigned-by-the-broker", PopScenarios::assigned);
         shared.put("query-in-cluster", Since5::queryInCluster);
     }
 
