@@ -3,6 +3,7 @@ package proxy
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -32,15 +33,17 @@ type lab struct {
 	making sync.Mutex
 }
 
-// start starts both servers. The proxy's limits are lowered where its own would make a test wait: an
+// start starts both servers, the broker with further keys. The proxy's limits are lowered where its own would make a test wait: an
 // invisible time is at least 10 s, a long poll at least 5 s.
-func start(t *testing.T) *lab {
+func start(t *testing.T, further map[string]string) *lab {
 	t.Helper()
-	target := peer.StartTarget(t, map[string]string{
+	conf := map[string]string{
 		"recallMessageEnable": "true", "enablePropertyFilter": "true",
 		// The real broker asks about what it was told up to three seconds ago.
 		"transactionTimeOut": "5000", "transactionCheckInterval": "5000",
-	})
+	}
+	maps.Copy(conf, further)
+	target := peer.StartTarget(t, conf)
 	return &lab{target: target, proxy: peer.StartProxy(t, target, map[string]any{
 		"minInvisibleTimeMillsForRecv": 1000, "grpcClientConsumerMinLongPollingTimeoutMillis": 1000,
 		"transactionHeartbeatPeriodSecond": 1,
@@ -91,8 +94,9 @@ func (p *program) told(name string) []clients.Message {
 
 // TestClients plays every scenario with every client, all at the same time.
 func TestClients(t *testing.T) {
+	t.Parallel()
 	peer.RequireJava(t)
-	l := start(t)
+	l := start(t, nil)
 	for _, client := range []string{clients.Java, clients.Go, clients.Python, clients.Node} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{"contents", contents},
+	{"refused", refused},
 	{"acks", acks},
 	{"long poll", longPoll},
 	{"shared", shared},
@@ -52,6 +53,19 @@ func contents(s *stage) {
 			s.Errorf("sent as %s, received as %+v", ids[body], m)
 		}
 		s.ack(c, m)
+	}
+}
+
+// refused: a topic that is not there, and a message of a kind that the topic does not take.
+func refused(s *stage) {
+	s.setUp("NORMAL")
+	p := s.producer()
+	if _, err := s.try(&clients.Command{Op: clients.Send, Client: p, Message: &clients.Message{Topic: s.topic, Body: "m", Group: "g"}}); err == nil {
+		s.Error("a topic of ordinary messages takes one of a message group")
+	}
+	missing := &clients.Message{Topic: s.topic + "-missing", Body: "m"}
+	if _, err := s.try(&clients.Command{Op: clients.Send, Client: p, Message: missing}); err == nil {
+		s.Error("a topic that is not there takes a message")
 	}
 }
 

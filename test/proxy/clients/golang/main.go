@@ -16,7 +16,7 @@ import (
 )
 
 // requestTimeout is for a busy machine.
-const requestTimeout = 20 * time.Second
+const requestTimeout = 10 * time.Second
 
 // maxLine bounds a command.
 const maxLine = 1 << 20

@@ -49,9 +49,13 @@ final class PopScenarios {
         }
         DefaultMQProducer producer = lab.producer();
         Set<String> sent = new HashSet<>();
-        for (int i = 0; i < MESSAGES; i++) {
+        // A consumer begins when it has asked for its assignment, some time after its start.
+        long deadline = System.currentTimeMillis() + Lab.PATIENCE_MILLIS;
+        for (int i = 0; i < MESSAGES || each.stream().anyMatch(own -> own.size() == 0); i++) {
+            Check.that(System.currentTimeMillis() < deadline, "a consumer gets nothing of %d messages", i);
             sent.add("m" + i);
             Lab.sent(producer.send(Lab.message(topic, "T", "m" + i)));
+            Thread.sleep(i < MESSAGES ? 0 : 50);
         }
         inbox.awaitBodies(sent);
         if (mode == MessageRequestMode.POP) {

@@ -1,0 +1,211 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wheelmq/wheelmq/test/peer"
+	"github.com/wheelmq/wheelmq/test/wire"
+)
+
+// popInvisible is how long a popped message stays away, far longer than a round.
+const popInvisible = 10 * time.Minute
+
+// popRows are what is measured: messages popped at a time, and how they are acknowledged.
+var popRows = []struct {
+	name  string
+	most  int
+	batch bool
+}{{"32 at a time, acknowledged one by one", 32, false}, {"32 at a time, acknowledged together", 32, true}, {"one at a time", 1, false}}
+
+// TestPop prints server CPU µs per message that is popped and acknowledged. The topic is full before
+// it begins; its consumers share all queues, as pop consumers do.
+func TestPop(t *testing.T) {
+	requireBench(t)
+	servers := bothServers(t, nil)
+	size := map[string]int{
+		peer.Ours: envInt("WHEELMQ_BENCH_POPS", 200_000), peer.Real: envInt("WHEELMQ_BENCH_PEER_POPS", 20_000),
+	}
+	results := make(map[string][]sample)
+	// The first round warms the servers up and is not counted.
+	for round := range rounds + 1 {
+		for i, row := range popRows {
+			for _, target := range servers {
+				warmMemory(t)
+				topic := fmt.Sprintf("Pop%d_%d", i, round)
+				s := popRound(t, target, topic, row.most, row.batch, size[target.Kind])
+				if round > 0 {
+					results[row.name+target.Kind] = append(results[row.name+target.Kind], s)
+				}
+			}
+		}
+	}
+	fmt.Printf("\n| popped and acknowledged, 128 B, %d consumers | ours µs | peer µs | peer/ours | ours /s | peer /s |\n|---|---|---|---|---|---|\n", conns)
+	for _, row := range popRows {
+		o, p := best(results[row.name+peer.Ours]), best(results[row.name+peer.Real])
+		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", row.name, micros(o), micros(p), ratio(p, o), rate(o), rate(p))
+	}
+}
+
+// popRound fills a topic and has consumers pop and acknowledge everything.
+func popRound(t *testing.T, target *peer.Target, topic string, most int, batch bool, total int) sample {
+	t.Helper()
+	fillForPop(t, target, topic, total)
+	flushed()
+	before, start := cpuTime(t, target.PIDs()), time.Now()
+	left := new(atomic.Int64)
+	left.Store(int64(total))
+	var wg sync.WaitGroup
+	for range conns {
+		wg.Go(func() {
+			p, err := newPopper(target.BrokerAddr, topic, most, batch, left)
+			if err == nil {
+				err = p.run()
+			}
+			if err != nil {
+				t.Errorf("%s: %s: %v", target.Kind, topic, err)
+			}
+		})
+	}
+	wg.Wait()
+	wall := time.Since(start)
+	flushed()
+	if t.Failed() {
+		t.FailNow()
+	}
+	if n := left.Load(); n < 0 {
+		t.Errorf("%s: %s: %d messages came twice", target.Kind, topic, -n)
+	}
+	return sample{messages: total, wall: wall, cpu: cpuTime(t, target.PIDs()) - before}
+}
+
+func fillForPop(t *testing.T, target *peer.Target, topic string, total int) {
+	t.Helper()
+	c := wire.Dial(t, target.BrokerAddr)
+	defer c.Close()
+	c.MustCreateTopic(t, topic, conns)
+	requests := make([]prepared, conns)
+	for i := range requests {
+		requests[i] = prepare(wire.SendMessageV2, map[string]string{
+			"a": "BenchProducer", "b": topic, "c": "TBW102", "d": "4", "e": strconv.Itoa(i), "f": "0",
+			"g": "1796000000000", "h": "0", "j": "0", "k": "false", "m": "false", "n": "broker-a",
+			"i": wire.Properties("UNIQ_KEY", "7F0000010000000000000000000000000", "WAIT", "true"),
+		}, []byte(strings.Repeat("x", 128)))
+	}
+	if refused, err := pipeline(target.BrokerAddr, requests, depth, total/conns); err != nil || refused > 0 {
+		t.Fatalf("fill %s: %d refused, %v", topic, refused, err)
+	}
+	for i := range conns {
+		c.Settle(t, topic, i, int64(total/conns))
+	}
+}
+
+// popper is one consumer: it pops, acknowledges what it got, and pops again.
+type popper struct {
+	nc    net.Conn
+	topic string
+	pop   prepared
+	batch bool
+	left  *atomic.Int64 // messages that nobody has acknowledged
+
+	in   []byte
+	have int
+	out  []byte
+	sent int
+}
+
+const popGroup = "BenchPop"
+
+func newPopper(addr, topic string, most int, batch bool, left *atomic.Int64) (*popper, error) {
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &popper{nc: nc, topic: topic, batch: batch, left: left, in: make([]byte, 256<<10), pop: prepare(wire.PopMessage, map[string]string{
+		"consumerGroup": popGroup, "topic": topic, "queueId": "-1", "maxMsgNums": strconv.Itoa(most),
+		"invisibleTime": strconv.FormatInt(popInvisible.Milliseconds(), 10), "pollTime": "0", "bornTime": "0",
+		"initMode": "0", "expType": "TAG", "exp": "*", "order": "false",
+	}, nil)}, nil
+}
+
+func (p *popper) run() error {
+	defer p.nc.Close()
+	for p.left.Load() > 0 {
+		p.sent++
+		frame, err := p.ask(p.pop.number(nil, p.sent))
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(frame[8:], okPrefix) {
+			if code := string(frame[8:min(len(frame), 20)]); !strings.Contains(code, `:210,`) && !strings.Contains(code, `:209,`) {
+				return fmt.Errorf("pop refused: %q", frame[8:])
+			}
+			continue
+		}
+		if err := p.acknowledge(frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask writes and returns the one answer.
+func (p *popper) ask(out []byte) ([]byte, error) {
+	if _, err := p.nc.Write(out); err != nil {
+		return nil, err
+	}
+	for p.have = 0; ; {
+		n, err := p.nc.Read(p.in[p.have:])
+		if err != nil {
+			return nil, err
+		}
+		p.have += n
+		if frame := nextFrame(p.in[:p.have]); frame != nil {
+			return frame, nil
+		}
+	}
+}
+
+// acknowledge sends the acks of a pop's answer at once and reads their answers.
+func (p *popper) acknowledge(frame []byte) error {
+	a, err := parsePopped(frame)
+	if err != nil {
+		return err
+	}
+	p.out = p.out[:0]
+	answers := 0
+	if p.batch {
+		p.sent++
+		answers, p.out = 1, a.batchAck(p.topic).number(p.out, p.sent)
+	}
+	for _, q := range a.queues {
+		p.left.Add(-int64(len(q.offsets)))
+		for _, offset := range q.offsets {
+			if p.batch {
+				break
+			}
+			p.sent++
+			answers++
+			p.out = a.ack(p.topic, q, offset).number(p.out, p.sent)
+		}
+	}
+	if _, err := p.nc.Write(p.out); err != nil {
+		return err
+	}
+	counter := replyCounter{r: p.nc, buf: p.in}
+	for answers > 0 {
+		n, bad, err := counter.next()
+		if err != nil || bad > 0 {
+			return fmt.Errorf("%d acks refused, %w", bad, err)
+		}
+		answers -= n
+	}
+	return nil
+}
