@@ -9,7 +9,7 @@ RACE_BIN := $(CURDIR)/bin/wheelmq-race
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
 FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer ./broker/filter/sql
 FUZZTIME := 5m
-SUITES := ./wire ./peer ./cases ./cli ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter ./metrics
+SUITES := ./wire ./peer ./cases ./cli ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter ./metrics ./proxy
 # What only this server has: the test broker.
 TESTING := ./embed ./virtual ./faults ./testapi ./junit
 
@@ -45,7 +45,7 @@ test-short: build ## what needs nothing but Go, under a minute
 	cd test && WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 ./wire ./cases ./cli ./golden/...
 
 test-peer: deps ## the same suites against the real RocketMQ 5.5.0, and both servers on one store
-	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 $(SUITES) ./proxy
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 $(SUITES)
 	cd test && WHEELMQ_REQUIRE_JAVA=1 go test -count=1 -timeout 30m ./interchange
 
 crash: build ## 200 random kills, 20,000 simulated power cuts of the store and of timers' files, 10,000 crashes of timers

@@ -33,6 +33,8 @@ func (j *Journal) Close() error {
 	if err == nil {
 		err = j.end()
 	}
+	j.syncMu.Lock()
+	defer j.syncMu.Unlock()
 	j.mu.Lock()
 	j.closed = true
 	all := j.files

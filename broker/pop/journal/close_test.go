@@ -1,0 +1,47 @@
+package journal_test
+
+import (
+	"testing"
+
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"github.com/wheelmq/wheelmq/broker/pop/journal"
+	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// keeper has nothing to keep.
+type keeper struct{}
+
+func (keeper) Keep(uint32, byte, []byte) error { return nil }
+func (keeper) KeepRest(uint32) error           { return nil }
+func (keeper) Idle(uint32) bool                { return true }
+func (keeper) Size() int64                     { return 0 }
+func (keeper) Note() int64                     { return 0 }
+
+// What is saved last, the offsets, has the journal synced when it is closed already. Files are the
+// machine's here: one that is unmapped cannot be synced.
+func TestClose_NothingIsLeftToSync(t *testing.T) {
+	t.Parallel()
+	log, _ := test.NewNullLogger()
+	j := journal.Open(journal.Options{FS: region.OS{Root: t.TempDir()}, Dir: "pop", FileSize: 64 << 10, Wire: clock.Real{}, Log: log, Keeper: keeper{}})
+	if _, err := j.Replay(func(uint32, byte, []byte) {}); err != nil {
+		t.Fatal(err)
+	}
+	j.Start()
+	subject := journal.Subject{Kind: 1, Declaration: []byte("window")}
+	for range 2 {
+		if _, _, err := j.Append(&subject, 2, []byte("popped"), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Sync(); err != nil {
+		t.Fatal(err)
+	}
+}
