@@ -61,7 +61,9 @@ func (r *revival) put() (pending bool, err error) {
 		return false, err
 	}
 	res, pending, err := s.opts.Appender.Put(rec, appender.FromScheduler, r)
-	r.copyAt = res.CommitLogOffset
+	if !pending {
+		r.copyAt = res.CommitLogOffset // otherwise PutDone has it, maybe by now
+	}
 	if err != nil && redeliver.Permanent(err) {
 		return false, s.opts.Park.Park(rec, "pop", err.Error())
 	}
