@@ -29,8 +29,10 @@ import (
 
 func TestMain(m *testing.M) {
 	// A check has dozens of restarts. -rapid.checks on the command line wins.
-	if err := flag.Set("rapid.checks", "25"); err != nil {
-		panic(err)
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.steps": "60"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }

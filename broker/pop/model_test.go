@@ -59,7 +59,7 @@ func TestService_AnySequence_MatchesTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLab(rt)
 		l.sync = rapid.Bool().Draw(rt, "sync")
-		l.journalFile = rapid.SampledFrom([]int{512, 2048, 64 << 10}).Draw(rt, "journal file")
+		l.journalFile = rapid.SampledFrom([]int{384, 1024, 64 << 10}).Draw(rt, "journal file")
 		l.open()
 		defer func() { l.close() }()
 		m := &model{lab: l, flights: map[int64]flying{}, retries: map[int64]flying{}, waiting: map[string][]int32{}, dead: map[string]int{}}

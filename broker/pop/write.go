@@ -2,10 +2,11 @@ package pop
 
 import "github.com/wheelmq/wheelmq/broker/pop/journal"
 
-// keptSize is about what the journal takes for a message in flight, and for a window, bytes.
+// keptSize and windowSize are twice what the journal takes for a message in flight that was popped
+// alone, and for a window, bytes: to empty a file frees half of it at least.
 const (
-	keptSize   = 24
-	windowSize = 128
+	keptSize   = 64
+	windowSize = 640
 )
 
 func (s *Service) declare(w *Window) {

@@ -70,6 +70,8 @@ type Journal struct {
 	files   []*file    // the last one is written to
 	sealed  bool       // it is not: what comes next begins a file
 	spare   *file      // has disk space, and no header
+	making  bool       // the keeper makes one
+	made    *sync.Cond // it does not any more
 	dirty   bool       // something is not synced, and the syncer knows
 	closed  bool
 	anew    uint32 // files below are damaged, or beside damaged ones: they are emptied whatever there is; 0: none
@@ -104,7 +106,7 @@ func (j *Journal) current() *file {
 // Append appends a record and returns the number of its file, and the place of its end, for Wait. It
 // is refused on a full disk, unless it is urgent: room is kept for such records.
 func (j *Journal) Append(s *Subject, kind byte, payload []byte, urgent bool) (file uint32, end int64, err error) {
-	if len(payload) > maxPayload {
+	if n := len(payload) + len(s.Declaration) + 2*recordHead; len(payload) > maxPayload || n > j.opts.FileSize-headerSize {
 		return 0, 0, fmt.Errorf("journal: a record of %d bytes is too large", len(payload))
 	}
 	j.mu.Lock()
@@ -112,14 +114,9 @@ func (j *Journal) Append(s *Subject, kind byte, payload []byte, urgent bool) (fi
 	if j.closed {
 		return 0, 0, ErrClosed
 	}
-	if full := j.full.Load(); full != nil && !urgent {
-		return 0, 0, *full
-	}
-	f := j.current()
-	if j.sealed || f.number != s.file && !f.fits(recordHead+len(s.Declaration)+len(payload)) || !f.fits(len(payload)) {
-		if f, err = j.roll(); err != nil {
-			return 0, 0, err
-		}
+	f, err := j.room(s, len(payload), urgent)
+	if err != nil {
+		return 0, 0, err
 	}
 	if f.number != s.file {
 		f.write(s.Kind, s.Declaration)
@@ -128,6 +125,48 @@ func (j *Journal) Append(s *Subject, kind byte, payload []byte, urgent bool) (fi
 	f.write(kind, payload)
 	j.changed()
 	return f.number, f.base + int64(f.end), nil
+}
+
+// room returns the file that a record of n bytes about a subject is written to. j.mu is held, and
+// may not be for a while.
+func (j *Journal) room(s *Subject, n int, urgent bool) (*file, error) {
+	for {
+		f := j.current()
+		fits := !j.sealed && (f.number == s.file || f.fits(recordHead+len(s.Declaration)+n)) && f.fits(n)
+		switch {
+		case fits && (urgent || j.spare != nil || f.end < len(f.b)/2):
+			return f, nil
+		case j.making:
+			j.made.Wait()
+		case fits: // without a spare, the rest of the file is for urgent records
+			if err := j.addSpare(); err != nil {
+				return nil, err
+			}
+		default:
+			if _, err := j.roll(); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// addSpare makes the file that is written to next. j.mu is held.
+func (j *Journal) addSpare() error {
+	f, err := j.create(j.number())
+	j.spared(f, err)
+	return err
+}
+
+// spared notes that there is a spare, or why there is none. j.mu is held.
+func (j *Journal) spared(f *file, err error) {
+	if err != nil {
+		if j.full.Swap(&err) == nil {
+			j.opts.Log.WithError(err).Error("the pop journal has no room: pops are refused until it has")
+		}
+		return
+	}
+	j.spare = f
+	j.full.Store(nil)
 }
 
 // changed lets the syncer know that there is something to sync. j.mu is held.
@@ -145,18 +184,16 @@ func signal(c chan struct{}) {
 	}
 }
 
-// roll begins the next file. j.mu is held.
+// roll begins the next file. j.mu is held, and nobody is making a spare.
 func (j *Journal) roll() (*file, error) {
-	last := j.current()
-	next := j.spare
-	if next == nil {
-		var err error
-		if next, err = j.create(j.number()); err != nil {
+	if j.spare == nil {
+		if err := j.addSpare(); err != nil {
 			return nil, err
 		}
 	}
+	next := j.spare
 	j.spare, j.sealed = nil, false
-	j.begin(next, last)
+	j.begin(next, j.current())
 	signal(j.keep)
 	return next, nil
 }

@@ -44,30 +44,22 @@ func (j *Journal) Hold(fn func()) {
 	fn()
 }
 
-// makeSpare makes the file that is written to next.
+// makeSpare makes the file that is written to next, while others write to this one.
 func (j *Journal) makeSpare() error {
 	j.mu.Lock()
-	have, number := j.spare != nil || j.sealed, j.number()
-	j.mu.Unlock()
-	if have {
+	defer j.mu.Unlock()
+	if j.spare != nil || j.sealed {
 		return nil
 	}
+	number := j.number()
+	j.making = true
+	j.mu.Unlock()
 	f, err := j.create(number)
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	switch {
-	case j.current().number >= number: // somebody could not wait
-		return nil
-	case err != nil:
-		if j.full.Load() == nil {
-			j.opts.Log.WithError(err).Error("the pop journal has no room: pops are refused until it has")
-		}
-		j.full.Store(&err)
-		return err
-	}
-	j.spare = f
-	j.full.Store(nil)
-	return nil
+	j.making = false
+	j.made.Broadcast()
+	j.spared(f, err)
+	return err
 }
 
 // shrink empties the oldest files while the journal is more than twice as large as what it is to tell.
@@ -130,6 +122,9 @@ func (j *Journal) remove(f *file) error {
 		return nil
 	}
 	var err error
+	for j.making {
+		j.made.Wait()
+	}
 	if !j.current().fits(maxMark) {
 		_, err = j.roll()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"sync"
 )
 
 // Open opens a journal, to be replayed.
@@ -14,7 +15,9 @@ func Open(opts Options) *Journal {
 	if opts.FlushMs == 0 {
 		opts.FlushMs = defaultFlushMs
 	}
-	return &Journal{opts: opts, kick: make(chan struct{}, 1), keep: make(chan struct{}, 1), stop: make(chan struct{})}
+	j := &Journal{opts: opts, kick: make(chan struct{}, 1), keep: make(chan struct{}, 1), stop: make(chan struct{})}
+	j.made = sync.NewCond(&j.mu)
+	return j
 }
 
 // Start lets the journal be synced and emptied.
