@@ -36,6 +36,9 @@ type Config struct {
 	// for its sockets keeps a P for up to 10 ms, and when all Ps are kept, timers are late by
 	// as much: a process that wants delays on time has a few Ps more than loops.
 	EventLoops int
+	// AdminToken admits whoever sends it as bearer to /admin/ on the HTTP port; "": programs on this
+	// machine only.
+	AdminToken string
 	// Test makes the instance one for tests: they may look into it, turn its clock and make it
 	// fail. nil: a server like any other.
 	Test *TestConfig

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 
@@ -25,6 +26,7 @@ type Options struct {
 
 // API serves every path below Prefix.
 type API struct {
+	prefix  string // Prefix, or OperationsPrefix
 	control Control
 	guard   guard
 	wire    clock.Clock
@@ -35,24 +37,44 @@ type API struct {
 
 // New returns the API of one server.
 func New(opts Options) *API {
-	a := &API{control: opts.Control, guard: newGuard(opts.Token), wire: opts.Wire, log: opts.Log, mux: http.NewServeMux()}
-	a.routes = a.table()
-	for _, r := range a.routes {
+	a := newAPI(opts, Prefix, testGuard)
+	a.serve(a.table())
+	return a
+}
+
+func newAPI(opts Options, prefix string, whose guardTexts) *API {
+	return &API{
+		prefix: prefix, control: opts.Control, guard: newGuard(opts.Token, whose), wire: opts.Wire, log: opts.Log, mux: http.NewServeMux(),
+	}
+}
+
+// serve registers routes, whose paths begin with Prefix, below the API's own.
+func (a *API) serve(routes []route) {
+	for _, r := range routes {
+		r.path, r.example = a.placed(r.path), a.placed(r.example)
 		pattern := r.method + " " + r.path
-		if r.path == Prefix {
+		if r.path == a.prefix {
 			pattern += "{$}"
 		}
+		a.routes = append(a.routes, r)
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) { a.run(w, req, r) })
 	}
-	a.mux.HandleFunc(Prefix, func(w http.ResponseWriter, req *http.Request) { a.fail(w, req, a.unrouted(w, req)) })
-	return a
+	a.mux.HandleFunc(a.prefix, func(w http.ResponseWriter, req *http.Request) { a.fail(w, req, a.unrouted(w, req)) })
+}
+
+// placed is a path below the API's own prefix.
+func (a *API) placed(path string) string {
+	if rest, ok := strings.CutPrefix(path, Prefix); ok {
+		return a.prefix + rest
+	}
+	return path
 }
 
 // ServeHTTP answers one request. A panic in it is logged and answered, and ends nothing else.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.log.WithFields(logrus.Fields{"panic": p, "stack": string(debug.Stack())}).Error("the test API panicked")
+			a.log.WithFields(logrus.Fields{"panic": p, "stack": string(debug.Stack())}).Error(a.guard.name + " panicked")
 			a.fail(w, r, fmt.Errorf("testapi: panic: %v", p))
 		}
 	}()
@@ -79,7 +101,7 @@ func (a *API) run(w http.ResponseWriter, r *http.Request, to route) {
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		a.log.WithFields(logrus.Fields{"method": r.Method, "path": r.URL.Path, "query": r.URL.RawQuery}).Info("test API")
+		a.log.WithFields(logrus.Fields{"method": r.Method, "path": r.URL.Path, "query": r.URL.RawQuery}).Info(a.guard.name)
 	}
 	a.answer(w, to.status, got)
 }
@@ -93,12 +115,12 @@ func (a *API) unrouted(w http.ResponseWriter, r *http.Request) error {
 	for _, method := range methods {
 		probe := r.Clone(r.Context())
 		probe.Method = method
-		if _, pattern := a.mux.Handler(probe); pattern != Prefix {
+		if _, pattern := a.mux.Handler(probe); pattern != a.prefix {
 			allowed = append(allowed, method)
 		}
 	}
 	if len(allowed) == 0 {
-		return &problem{http.StatusNotFound, "not-found", r.URL.Path + " does not exist: GET " + Prefix + " lists what does"}
+		return &problem{http.StatusNotFound, "not-found", r.URL.Path + " does not exist: GET " + a.prefix + " lists what does"}
 	}
 	for _, method := range allowed {
 		w.Header().Add("Allow", method)
@@ -121,9 +143,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p = problemOf(err)
 	}
 	if p.status == http.StatusInternalServerError {
-		a.log.WithError(err).WithField("path", r.URL.Path).Error("the test API failed")
+		a.log.WithError(err).WithField("path", r.URL.Path).Error(a.guard.name + " failed")
 	}
 	if err := p.write(w); err != nil {
-		a.log.WithError(err).Debug("a reply of the test API was not read")
+		a.log.WithError(err).Debug("a reply of " + a.guard.name + " was not read")
 	}
 }

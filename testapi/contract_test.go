@@ -67,7 +67,7 @@ func TestHelp_ShowsEveryRoute(t *testing.T) {
 		t.Fatalf("status %d: %s", status, body)
 	}
 	for _, r := range a.routes {
-		if line := r.curl("127.0.0.1:9878", true); !strings.Contains(body, line) || !strings.Contains(body, r.about) {
+		if line := r.curl("127.0.0.1:9878", &guard{open: true}); !strings.Contains(body, line) || !strings.Contains(body, r.about) {
 			t.Errorf("%s %s is not in the help", r.method, r.path)
 		}
 	}

@@ -12,12 +12,21 @@ import (
 // guard decides who may ask. Without a token that is a program on this machine, no proxy and no
 // browser: a page on the web must not reach a developer's server through the developer's browser.
 type guard struct {
+	guardTexts
 	token [sha256.Size]byte
 	open  bool // without a token
 }
 
-func newGuard(token string) guard {
-	return guard{token: sha256.Sum256([]byte(token)), open: token == ""}
+// guardTexts are what a refusal calls an API, and where its token comes from.
+type guardTexts struct{ name, flag, env string }
+
+var (
+	testGuard       = guardTexts{"the test API", "--test-token", "WHEELMQ_TEST_TOKEN"}
+	operationsGuard = guardTexts{"the operations API", "--admin-token", "WHEELMQ_ADMIN_TOKEN"}
+)
+
+func newGuard(token string, texts guardTexts) guard {
+	return guard{guardTexts: texts, token: sha256.Sum256([]byte(token)), open: token == ""}
 }
 
 // admit returns nil for a request that may be served.
@@ -27,24 +36,24 @@ func (g *guard) admit(r *http.Request) error {
 	}
 	for _, header := range []string{"Origin", "X-Forwarded-For", "Forwarded", "Via"} {
 		if r.Header.Get(header) != "" {
-			return forbidden("a request with the header " + header + ", which browsers and proxies send")
+			return g.forbidden("a request with the header " + header + ", which browsers and proxies send")
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" {
-		return forbidden("a request that a web page made")
+		return g.forbidden("a request that a web page made")
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() {
-		return forbidden("a peer that is not on this machine (" + r.RemoteAddr + ")")
+		return g.forbidden("a peer that is not on this machine (" + r.RemoteAddr + ")")
 	}
 	if !loopback(r.Host) {
-		return forbidden("the Host " + r.Host + ", which is not this machine's own name (use 127.0.0.1 or localhost)")
+		return g.forbidden("the Host " + r.Host + ", which is not this machine's own name (use 127.0.0.1 or localhost)")
 	}
 	return nil
 }
 
-func forbidden(what string) error {
-	return &problem{http.StatusForbidden, "forbidden", "without a token the test API does not serve " + what + ": start the server with --test-token to admit whoever knows it"}
+func (g *guard) forbidden(what string) error {
+	return &problem{http.StatusForbidden, "forbidden", "without a token " + g.name + " does not serve " + what + ": start the server with " + g.flag + " to admit whoever knows it"}
 }
 
 // loopback tells whether a Host header names the machine itself. A name of the web that was made

@@ -46,7 +46,7 @@ func command() *cobra.Command {
 		serveCommand("broker", "Run a broker alone, registered with namesrvAddr", parts{withoutNameServer: true}),
 		serveCommand("namesrv", "Run a name server alone", parts{withoutBroker: true}),
 		storeCommand(),
-		timersCommand(),
+		timersCommand(), parkedCommand(),
 		healthcheckCommand(),
 		topicsCommand(), groupsCommand(), lagCommand(), sendCommand(), tailCommand(), msgCommand(), doctorCommand(), whyCommand(), configCommand(),
 		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, Run: func(cmd *cobra.Command, _ []string) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,13 @@ type flags struct {
 	freePorts bool
 	quiet     bool
 	logFormat string
+	admin     string // token of /admin/
 	test      testFlags
 	supervise superviseFlags
 }
+
+// adminTokenEnv names the token of /admin/, so that it need not be on a command line.
+const adminTokenEnv = "WHEELMQ_ADMIN_TOKEN"
 
 // keyFlags are the flags that stand for a key of broker.conf.
 var keyFlags = []struct{ flag, key, doc string }{
@@ -58,6 +63,7 @@ func serveCommand(use, short string, p parts) *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "key=value of broker.conf; may be repeated")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "log warnings and errors only")
 	cmd.Flags().StringVar(&f.logFormat, "log-format", "text", "text or json")
+	cmd.Flags().StringVar(&f.admin, "admin-token", "", "admit whoever has this token to /admin/, not this machine only (or $"+adminTokenEnv+")")
 	f.supervise.add(cmd)
 	f.test.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return serve(cmd, &f, p) }
@@ -109,7 +115,7 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 	p.withoutNameServer = p.withoutNameServer || none && !p.withoutBroker
 	instance, err := wheelmq.Start(ctx, wheelmq.Config{
 		Config: cfg, WithoutBroker: p.withoutBroker, WithoutNameServer: p.withoutNameServer, Log: log,
-		EventLoops: eventLoops(), Test: test,
+		EventLoops: eventLoops(), Test: test, AdminToken: cmp.Or(f.admin, os.Getenv(adminTokenEnv)),
 	})
 	if err != nil {
 		return err

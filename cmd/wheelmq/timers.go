@@ -5,14 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/wheelmq/wheelmq/control"
 )
 
 // Exit codes of the timers commands, beside 0 and, for whatever else goes wrong, 1.
@@ -28,18 +25,15 @@ func timersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "timers", Short: "Look at the messages that wait in a running server, and change them",
 		Long: "Look at the messages that wait for their time in a running server, and change them.\n" +
-			"It asks the HTTP API below /test/: start the server with --test-api, and for other machines with --test-token.\n" +
+			"It asks the server's HTTP port, from the same machine or with the token that the server was started with.\n" +
 			"With --store list, count and find look into a directory whose server is stopped, of RocketMQ too; nothing in it changes.\n\n" +
 			"Exit codes: 0 done, 3 no such message waits, 4 too late: it is delivered or on its way, 5 refused, 1 anything else.",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			return errors.Join(cmd.Help(), errors.New("name a command, for example wheelmq timers list"))
 		},
 	}
-	cmd.PersistentFlags().StringVar(&t.addr, "http", "127.0.0.1:"+defaultOf("httpPort"), "host:port of the server's HTTP port")
-	cmd.PersistentFlags().StringVar(&t.token, "token", "", "that the server was started with (or $"+tokenEnv+")")
+	t.add(cmd)
 	cmd.PersistentFlags().StringVar(&t.store, "store", "", "directory of a store whose server is stopped, to look into it")
-	cmd.PersistentFlags().BoolVar(&t.json, "json", false, "print the server's answer as JSON")
-	cmd.PersistentPreRun = func(*cobra.Command, []string) { t.token = cmp.Or(t.token, os.Getenv(tokenEnv)) }
 	cmd.AddCommand(t.list(), t.count(), t.find(), t.fire(), t.reschedule(), t.cancel(), t.parked())
 	return cmd
 }
@@ -157,34 +151,5 @@ func (t *timersClient) reschedule() *cobra.Command {
 	}}
 	cmd.Flags().StringVar(&at, "at", "", "the instant: RFC 3339 or milliseconds since 1970")
 	cmd.Flags().DurationVar(&in, "in", 0, "how long from now")
-	return cmd
-}
-
-func (t *timersClient) parked() *cobra.Command {
-	cmd := &cobra.Command{Use: "parked", Short: "Look at due messages that their topics refused, and deal with them", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return errors.Join(cmd.Help(), errors.New("name a command, for example wheelmq timers parked list"))
-		}}
-	list := &cobra.Command{Use: "list", Short: "List them", Args: noArgs}
-	limit := list.Flags().Int("limit", 100, "how many at most")
-	list.RunE = func(cmd *cobra.Command, _ []string) error {
-		var got struct {
-			Total  int64            `json:"total"`
-			Parked []control.Parked `json:"parked"`
-		}
-		body, err := t.call(cmd.Context(), http.MethodGet, "parked", url.Values{"limit": {strconv.Itoa(*limit)}}, &got)
-		return t.show(cmd, body, err, func(out *table) {
-			out.row("ID", "TOPIC", "MESSAGE ID", "SERVICE", "REASON")
-			for _, p := range got.Parked {
-				out.row(p.ID, p.Topic, p.MsgID, p.Service, p.Reason)
-			}
-			out.row(strconv.FormatInt(got.Total, 10), "in all")
-		})
-	}
-	cmd.AddCommand(
-		list,
-		t.change("redrive ID", "Store one in its topic after all", http.MethodPost, "parked/*/redrive", "is in its topic"),
-		t.change("drop ID", "Forget one", http.MethodDelete, "parked/*", "is forgotten"),
-	)
 	return cmd
 }

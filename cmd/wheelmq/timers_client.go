@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -28,12 +30,22 @@ type timersClient struct {
 	json        bool
 }
 
+// add adds the flags that say whom to ask.
+func (t *timersClient) add(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&t.addr, "http", "127.0.0.1:"+defaultOf("httpPort"), "host:port of the server's HTTP port")
+	cmd.PersistentFlags().StringVar(&t.token, "token", "", "that the server was started with (or $"+adminTokenEnv+", $"+tokenEnv+")")
+	cmd.PersistentFlags().BoolVar(&t.json, "json", false, "print the server's answer as JSON")
+	cmd.PersistentPreRun = func(*cobra.Command, []string) {
+		t.token = cmp.Or(t.token, os.Getenv(adminTokenEnv), os.Getenv(tokenEnv))
+	}
+}
+
 // call makes a request and reads the answer into got; nil: nothing is to be read.
 func (t *timersClient) call(ctx context.Context, method, path string, query url.Values, got any) (body []byte, err error) {
 	if t.store != "" {
 		return nil, errors.New("--store: a store whose server is stopped can be looked at only: list, count and find")
 	}
-	target := "http://" + t.addr + "/test/" + path
+	target := "http://" + t.addr + "/admin/" + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}

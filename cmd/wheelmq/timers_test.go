@@ -79,14 +79,34 @@ func TestTimers(t *testing.T) {
 	}
 }
 
-func TestTimers_WithoutTheAPI(t *testing.T) {
+func TestTimers_OfAnyServer(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "serve", "--free-ports", "--bind", "127.0.0.1", "--memory")
 	defer s.stop(t)
-	if _, said := timers(t, 1, "list", "--http", s.ready.HTTP); !strings.Contains(said, "--test-api") {
-		t.Errorf("the API is off: %s", said)
+	if out, _ := timers(t, 0, "list", "--http", s.ready.HTTP); !strings.Contains(out, "in all") {
+		t.Errorf("list: %s", out)
 	}
 	if _, said := timers(t, 1, "list", "--http", s.ready.Broker); !strings.Contains(said, "HTTP port") {
 		t.Errorf("another port: %s", said)
+	}
+}
+
+// The operators' token admits to nothing else.
+func TestTimers_WithAToken(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--free-ports", "--bind", "127.0.0.1", "--memory", "--admin-token", "let-me-in")
+	defer s.stop(t)
+	timers(t, 0, "list", "--http", s.ready.HTTP, "--token", "let-me-in")
+	for _, words := range [][]string{{}, {"--token", "wrong"}} {
+		if _, said := timers(t, 1, append([]string{"list", "--http", s.ready.HTTP}, words...)...); !strings.Contains(said, "token") {
+			t.Errorf("%v: %s", words, said)
+		}
+	}
+	reply, err := http.Get("http://" + s.ready.HTTP + "/test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reply.Body.Close(); err != nil || reply.StatusCode != http.StatusNotFound {
+		t.Errorf("/test/ answers %s, %v", reply.Status, err)
 	}
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// succeeds runs a command and returns what it prints.
+func succeeds(t *testing.T, words ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	if code := run(words, &out, &said); code != 0 {
+		t.Fatalf("%v: exit code %d, %s", words, code, said.String())
+	}
+	return out.String()
+}
+
+func TestParked_DrivenAgainOnceTheTopicIsBack(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--free-ports", "--bind", "127.0.0.1", "--memory")
+	defer s.stop(t)
+	ns, http := []string{"--namesrv", s.ready.NameServer}, []string{"--http", s.ready.HTTP}
+	ask := func(with []string, words ...string) string { return succeeds(t, append(words, with...)...) }
+	ask(ns, "topics", "create", "orders")
+	ask(ns, "send", "orders", "first", "--level", "1")
+	ask(ns, "send", "orders", "second", "--level", "1")
+	ask(ns, "topics", "delete", "orders", "--yes")
+	var got struct {
+		Total  int64
+		Parked []struct{ ID, Topic, Reason string }
+	}
+	for end := time.Now().Add(time.Minute); got.Total < 2; time.Sleep(10 * time.Millisecond) {
+		if err := json.Unmarshal([]byte(ask(http, "parked", "--json")), &got); err != nil || time.Now().After(end) {
+			t.Fatalf("parked: %+v, %v", got, err)
+		}
+	}
+	if p := got.Parked[0]; p.Topic != "orders" || p.Reason == "" {
+		t.Errorf("got %+v", p)
+	}
+	var out, said bytes.Buffer
+	if code := run(append([]string{"parked", "redrive", got.Parked[0].ID}, http...), &out, &said); code != exitRefused {
+		t.Errorf("without its topic: exit code %d, %s", code, said.String())
+	}
+	ask(ns, "topics", "create", "orders")
+	ask(http, "parked", "redrive", got.Parked[0].ID)
+	ask(http, "parked", "drop", got.Parked[1].ID)
+	if list := ask(http, "parked", "list"); !strings.Contains(list, "in all") || strings.Contains(list, "orders") {
+		t.Errorf("parked afterwards: %s", list)
+	}
+	if tail := ask(ns, "tail", "orders"); !strings.HasSuffix(tail, "first\n") {
+		t.Errorf("orders has %q", tail)
+	}
+	if code := run(append([]string{"parked", "drop", got.Parked[1].ID}, http...), &out, &said); code != exitNotPending {
+		t.Errorf("twice: exit code %d", code)
+	}
+}
