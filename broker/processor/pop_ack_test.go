@@ -92,3 +92,28 @@ func TestPopAck_Refused(t *testing.T) {
 		wantReply(t, request(t, l.routes, &conn{}, remoting.BatchAckMessage, nil, body), want, "")
 	}
 }
+
+// TestPopAck_ServesWithoutAllocating holds acknowledgements to that: there is one for each message.
+func TestPopAck_ServesWithoutAllocating(t *testing.T) {
+	l := newPopLab(t)
+	l.put("T", 0, "", "a")
+	got := l.pop(nil)
+	router := remoting.NewRouter(l.routes, remoting.RouterOptions{Log: quiet()})
+	var ex remoting.Exchange
+	ex.Req.Code = remoting.AckMessage
+	ex.Req.Ext.Set("consumerGroup", "g")
+	ex.Req.Ext.Set("topic", "T")
+	for name, value := range poppedHandle(got, "0") {
+		ex.Req.Ext.Set(name, value)
+	}
+	c := &conn{}
+	if n := testing.AllocsPerRun(100, func() {
+		ex.Begin(c)
+		router.Serve(&ex)
+	}); n > 0 {
+		t.Errorf("an acknowledgement allocates %v times", n)
+	}
+	if ex.Reply.Code != remoting.Success {
+		t.Errorf("code %d %s", ex.Reply.Code, ex.Reply.Remark)
+	}
+}

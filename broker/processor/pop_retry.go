@@ -5,7 +5,6 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/message"
-	"github.com/wheelmq/wheelmq/remoting"
 )
 
 const (
@@ -88,33 +87,4 @@ func (r *popRun) appendHandle(dst []byte, cursor int64, queueID int32, queueOffs
 	dst = append(append(dst, r.at.retry, ' '), r.p.opts.BrokerName...)
 	dst = strconv.AppendInt(append(dst, ' '), int64(queueID), 10)
 	return strconv.AppendInt(append(dst, ' '), queueOffset, 10)
-}
-
-// handle is what a client hands back of a message that was popped.
-type handle struct {
-	popTime   int64
-	invisible int64
-	reviveQid int32
-}
-
-// parseHandle reads a handle, which has six fields at least.
-func parseHandle(text []byte) (h handle, err error) {
-	var fields [4]int64
-	n := 0
-	rest := text
-	for ; n < len(fields); n++ {
-		end := 0
-		for end < len(rest) && rest[end] != ' ' {
-			end++
-		}
-		value, err := strconv.ParseInt(string(rest[:end]), 10, 64)
-		if err != nil || end == len(rest) {
-			return h, remoting.Errorf(remoting.SystemError, "the handle %q is damaged: its field %d is no number or the last one", text, n+1)
-		}
-		fields[n], rest = value, rest[end+1:]
-	}
-	if len(rest) < 3 || rest[1] != ' ' {
-		return h, remoting.Errorf(remoting.SystemError, "the handle %q is damaged: it has no broker's name", text)
-	}
-	return handle{popTime: fields[1], invisible: fields[2], reviveQid: int32(fields[3])}, nil
 }
