@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker"
+	"github.com/wheelmq/wheelmq/broker/registration"
 	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -43,6 +45,7 @@ type life struct {
 
 	namesrv       *namesrv.Server
 	namesrvServer *server.Server
+	outside       atomic.Pointer[registration.Service] // nil: there are no other name servers
 	broker        *broker.Broker
 	brokerServer  *server.Server
 	storeHost     netip.AddrPort // the broker's address in message ids

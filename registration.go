@@ -61,6 +61,23 @@ func (l *life) registerOutside(b *broker.Broker) error {
 		return err
 	}
 	r.Start()
+	l.outside.Store(r)
 	l.onClose("registration outside", r.Close)
 	return nil
+}
+
+// routes is what all brokers have of a topic, as far as the name servers know.
+func (l *life) routes(topicName string) (list []remoting.QueueData) {
+	if l.namesrv != nil {
+		list = l.namesrv.Queues(topicName)
+	}
+	r := l.outside.Load()
+	if r == nil {
+		return list
+	}
+	more, err := r.Queues(topicName)
+	if err != nil {
+		l.log.WithError(err).WithField("topic", topicName).Warn("no name server tells where a topic is")
+	}
+	return append(list, more...)
 }

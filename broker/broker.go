@@ -53,7 +53,9 @@ type Options struct {
 	Metrics     prometheus.Registerer
 	Health      *health.Registry
 	Differences *difference.Set
-	Faults      *fault.Rules // nil: a broker that nobody breaks on purpose
+	// Routes is what all brokers have of a topic, as far as name servers know; nil: there are no others.
+	Routes func(topic string) []remoting.QueueData
+	Faults *fault.Rules // nil: a broker that nobody breaks on purpose
 	// ExpireFiles lets log files go when they are expired under a virtual clock too, where
 	// otherwise nothing goes but on request.
 	ExpireFiles bool

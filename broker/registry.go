@@ -94,6 +94,7 @@ func (b *Broker) groupRoutes() []remoting.Route {
 		(&processor.Lock{Locks: b.locks}).Routes(),
 		(&processor.Assignment{
 			BrokerName: c.BrokerName, Modes: b.modes, Topics: b.topics, Groups: b.groups, Clients: b.clients, Undivided: !c.ServerLoadBalancerEnable,
+			Elsewhere: o.Routes,
 		}).Routes(),
 	)
 }

@@ -113,5 +113,6 @@ const (
 	ChangeMessageInvisibleTime           int32 = 200053
 	Notification                         int32 = 200054
 	PollingInfo                          int32 = 200055
+	PopRollback                          int32 = 200056
 	BatchAckMessage                      int32 = 200151
 )

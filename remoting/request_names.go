@@ -108,6 +108,7 @@ var requestNames = map[int32]string{
 	ChangeMessageInvisibleTime:           "CHANGE_MESSAGE_INVISIBLETIME",
 	Notification:                         "NOTIFICATION",
 	PollingInfo:                          "POLLING_INFO",
+	PopRollback:                          "POP_ROLLBACK",
 	BatchAckMessage:                      "BATCH_ACK_MESSAGE",
 }
 

@@ -24,8 +24,9 @@ type Assignment struct {
 	Topics     topicReader
 	Groups     groupFinder
 	Clients    groupMembers
-	// Elsewhere, when not nil, is what other brokers have of a topic.
-	Elsewhere func(topicName string) []remoting.MessageQueue
+	// Elsewhere, when not nil, is what brokers have of a topic, this one among them or not: a client asks
+	// one broker about all.
+	Elsewhere func(topicName string) []remoting.QueueData
 	// Undivided is serverLoadBalancerEnable=false: every client gets all queues.
 	Undivided bool
 }
@@ -77,18 +78,33 @@ func (a *Assignment) share(req *remoting.QueryAssignmentRequestBody, mode *remot
 	return assignment.Pull(req.StrategyName, queues, group.ClientIDs(), req.ClientID)
 }
 
-// queues are a topic's readable queues.
+// queues are a topic's readable queues, here and at other brokers.
 func (a *Assignment) queues(name string) (list []remoting.MessageQueue, ok bool) {
-	if a.Elsewhere != nil {
-		list = a.Elsewhere(name)
+	if config := a.Topics.Get([]byte(name)); config != nil {
+		ok = true
+		list = readable(list, a.BrokerName, name, config.Perm, config.ReadQueueNums)
 	}
-	config := a.Topics.Get([]byte(name))
-	if config != nil && config.Perm&topic.PermRead != 0 {
-		for id := range config.ReadQueueNums {
-			list = append(list, remoting.MessageQueue{BrokerName: a.BrokerName, QueueID: id, Topic: name})
+	if a.Elsewhere == nil {
+		return list, ok
+	}
+	asked := map[string]bool{a.BrokerName: true} // name servers repeat one another
+	for _, q := range a.Elsewhere(name) {
+		if !asked[q.BrokerName] {
+			asked[q.BrokerName], ok = true, true
+			list = readable(list, q.BrokerName, name, q.Perm, q.ReadQueueNums)
 		}
 	}
-	return list, config != nil || len(list) > 0
+	return list, ok
+}
+
+func readable(list []remoting.MessageQueue, brokerName, topicName string, perm, queues int32) []remoting.MessageQueue {
+	if perm&topic.PermRead == 0 {
+		return list
+	}
+	for id := range queues {
+		list = append(list, remoting.MessageQueue{BrokerName: brokerName, QueueID: id, Topic: topicName})
+	}
+	return list
 }
 
 // set changes how a group consumes a topic. Both must exist.

@@ -15,6 +15,28 @@ type online map[string]*client.ConsumerGroup
 
 func (o online) Group(name []byte) *client.ConsumerGroup { return o[string(name)] }
 
+// TestAssignments_OfOtherBrokers: a client asks one broker about all.
+func TestAssignments_OfOtherBrokers(t *testing.T) {
+	t.Parallel()
+	routes := (&processor.Assignment{
+		BrokerName: "broker-b", Modes: assignment.NewModes(assignment.ModesOptions{Log: quiet()}), Topics: topics{"T": plain("T", 1)},
+		Clients: online{"g": {Name: "g", Members: []client.Member{{ClientID: "c1"}}}},
+		Elsewhere: func(name string) []remoting.QueueData {
+			return []remoting.QueueData{
+				{BrokerName: "broker-b", Perm: 6, ReadQueueNums: 9}, {BrokerName: "broker-a", Perm: 6, ReadQueueNums: 1},
+				{BrokerName: "broker-a", Perm: 6, ReadQueueNums: 1}, {BrokerName: "broker-c", Perm: 2, ReadQueueNums: 1},
+			}
+		},
+	}).Routes()
+	body := `{"clientId":"c1","consumerGroup":"g","messageModel":"CLUSTERING","strategyName":"AVG","topic":"T"}`
+	reply := request(t, routes, &conn{}, remoting.QueryAssignment, nil, body)
+	want := `{"messageQueueAssignments":[{"messageQueue":{"brokerName":"broker-a","queueId":0,"topic":"T"},"mode":"PULL"},` +
+		`{"messageQueue":{"brokerName":"broker-b","queueId":0,"topic":"T"},"mode":"PULL"}]}`
+	if string(reply.Body) != want {
+		t.Errorf("%s, want %s", reply.Body, want)
+	}
+}
+
 func TestAssignments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

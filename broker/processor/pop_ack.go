@@ -16,6 +16,7 @@ type popHandles interface {
 	Ack(k pop.Key, offset, popTime int64, done func(error)) (acked, pending bool, err error)
 	AckBatch(k pop.Key, popTime int64, offsets []int64, done func(error)) (acked int, pending bool, err error)
 	ChangeInvisible(k pop.Key, c *pop.Change, done func(error)) (res pop.Changed, pending bool, err error)
+	Each(visit func(pop.Info), now int64)
 }
 
 // PopAck serves ACK_MESSAGE (200051), BATCH_ACK_MESSAGE (200151) and CHANGE_MESSAGE_INVISIBLETIME
@@ -37,6 +38,8 @@ func (a *PopAck) Routes() []remoting.Route {
 	return []remoting.Route{
 		{Code: remoting.AckMessage, Name: "ACK_MESSAGE", Class: remoting.Inline, Handler: a.ack, Since: "5.0", Test: test},
 		{Code: remoting.BatchAckMessage, Name: "BATCH_ACK_MESSAGE", Class: remoting.Inline, Handler: a.batch, Since: "5.0", Test: test},
+		{Code: remoting.PopRollback, Name: "POP_ROLLBACK", Class: remoting.Admin, Handler: a.rollback, Since: "5.4", Test: test,
+			Status: remoting.Partial, Note: "only while nothing is in flight: wheelmq store export makes a store with which the real broker goes on"},
 		{Code: remoting.ChangeMessageInvisibleTime, Name: "CHANGE_MESSAGE_INVISIBLETIME", Class: remoting.Inline, Handler: a.change, Since: "5.0", Test: test},
 	}
 }
@@ -252,4 +255,16 @@ func (a *PopAck) checkChange(ex *remoting.Exchange, req *remoting.ChangeInvisibl
 	}
 	h, err = parseHandle(req.ExtraInfo)
 	return a.key(req.ConsumerGroup, config.TopicName, req.QueueID), h, err
+}
+
+// rollback (mqadmin exportPopRecord) hands what is in flight over to an older broker. There is none here
+// to take it.
+func (a *PopAck) rollback(*remoting.Exchange) error {
+	flying := int64(0)
+	a.Handles.Each(func(i pop.Info) { flying += i.InFlight }, a.Time.NowMillis())
+	if flying > 0 {
+		return remoting.Errorf(remoting.SystemError,
+			"%d messages are in flight: stop this server and use wheelmq store export, which writes them as RocketMQ keeps them", flying)
+	}
+	return nil
 }

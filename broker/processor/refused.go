@@ -6,7 +6,6 @@ import (
 
 // Reasons shared by several codes.
 const (
-	noRollback = "what is in flight to pop consumers needs no rollback, wheelmq store export writes it as RocketMQ keeps it"
 	noReplicas = "there are no replicas to serve"
 	noAuth     = "access control is not supported yet"
 	noRocksDB  = "queues and tables are kept in files, there is no RocksDB"
@@ -61,7 +60,6 @@ var refusals = []refusal{
 	{200077, "GET_LITE_CLIENT_INFO", 0, noLite, "5.5"},
 	{200078, "GET_LITE_GROUP_INFO", 0, noLite, "5.5"},
 	{200079, "TRIGGER_LITE_DISPATCH", 0, noLite, "5.5"},
-	{200056, "POP_ROLLBACK", 0, noRollback, "5.4"},
 }
 
 // Refused returns the rows of the codes that are known and not served.
