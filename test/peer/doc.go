@@ -6,7 +6,7 @@
 //
 //	WHEELMQ_TARGET=ours|peer   which server StartTarget starts (default ours)
 //	WHEELMQ_BIN=path           the WheelMQ binary; without it, it is built with the Go tool
-//	WHEELMQ_REQUIRE_JAVA=1     a missing JDK or Maven fails a test instead of skipping it
+//	WHEELMQ_REQUIRE_JAVA=1     a missing JDK, Maven or other tool fails a test instead of skipping it
 //
 // Both servers take the same broker.conf keys, so that one test describes one
 // behaviour. Where the two differ on purpose, the difference stands in

@@ -28,18 +28,26 @@ const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 // fails it when WHEELMQ_REQUIRE_JAVA=1.
 func RequireJava(tb testing.TB) {
 	tb.Helper()
-	err := javaMissing()
+	RequireTools(tb, javaTools...)
+}
+
+// RequireTools is RequireJava for other programs.
+func RequireTools(tb testing.TB, tools ...string) {
+	tb.Helper()
+	err := missing(tools)
 	switch {
 	case err == nil:
 	case os.Getenv(requireJavaEnv) == "1":
 		tb.Fatalf("%v (%s=1)", err, requireJavaEnv)
 	default:
-		tb.Skipf("%v: install a JDK and Maven to run this test", err)
+		tb.Skipf("%v: make deps, or install it, to run this test", err)
 	}
 }
 
-func javaMissing() error {
-	for _, tool := range []string{"java", "javac", "mvn"} {
+var javaTools = []string{"java", "javac", "mvn"}
+
+func missing(tools []string) error {
+	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
 			return fmt.Errorf("peer: %s is not installed", tool)
 		}
@@ -181,7 +189,7 @@ var classpathOnce struct {
 // and returns them as one Java classpath. The first call on a machine downloads
 // about 60 MB through Maven; later calls read a cached list.
 func Classpath(ctx context.Context) (string, error) {
-	if err := javaMissing(); err != nil {
+	if err := missing(javaTools); err != nil {
 		return "", err
 	}
 	classpathOnce.Lock()

@@ -60,6 +60,7 @@ type program struct {
 
 func (l *lab) program(t *testing.T, client string) *program {
 	t.Helper()
+	peer.RequireTools(t, clients.Tools(client)...)
 	p := &program{events: make(map[string][]*clients.Reply)}
 	var err error
 	p.Process, err = clients.Start(t.Context(), client, l.proxy.GRPCAddr, peer.HomeDir(t), p.tell)

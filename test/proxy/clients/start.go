@@ -42,6 +42,17 @@ func Start(ctx context.Context, client, proxy, home string, told func(*Reply)) (
 	return start(cmd, told)
 }
 
+// Tools are the programs that a client needs beside Go and Java.
+func Tools(client string) []string {
+	switch client {
+	case Python:
+		return []string{"python3"}
+	case Node:
+		return []string{"node", "npm"}
+	}
+	return nil
+}
+
 // sourceDir is the directory of this file.
 func sourceDir() string {
 	_, file, _, _ := runtime.Caller(0)
