@@ -198,9 +198,7 @@ func (c *Conn) ChangeInvisible(tb testing.TB, m *PoppedMessage, d time.Duration)
 	header["invisibleTime"] = strconv.FormatInt(d.Milliseconds(), 10)
 	answer := c.Call(tb, ChangeInvisibleTime, header, nil)
 	if answer.Code == Success {
-		fields := m.Fields()
-		fields[1], fields[2], fields[3] = answer.Ext["popTime"], answer.Ext["invisibleTime"], answer.Ext["reviveQid"]
-		m.Handle = strings.Join(fields, " ")
+		m.Handle = m.Renewed(answer.Ext)
 	}
 	return answer
 }
@@ -264,4 +262,15 @@ func (c *Conn) Peek(tb testing.TB, p Pop) Popped {
 		got.Messages = append(got.Messages, PoppedMessage{Message: m})
 	}
 	return got
+}
+
+// HandleHeader is the header of a request about a message that was popped: AckMessage, and with
+// "invisibleTime" ChangeInvisibleTime.
+func (m *PoppedMessage) HandleHeader() map[string]string { return m.handleHeader() }
+
+// Renewed is the handle of a message whose invisible time was changed, from the answer's header.
+func (m *PoppedMessage) Renewed(ext map[string]string) string {
+	fields := m.Fields()
+	fields[1], fields[2], fields[3] = ext["popTime"], ext["invisibleTime"], ext["reviveQid"]
+	return strings.Join(fields, " ")
 }

@@ -1,0 +1,132 @@
+package pop_test
+
+import (
+	"testing"
+
+	"github.com/wheelmq/wheelmq/store/region"
+)
+
+// TestRecover_ACopyThatAPowerCutTookIsMadeAgain: the journal is durable, the copy is not.
+func TestRecover_ACopyThatAPowerCutTookIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a", "b")
+	l.pop(window, 2, 100)
+	l.must(l.store.Flush())
+	l.turn(100)
+	l.must(l.service.Save())
+	var left *region.Memory
+	l.service.Hold(func() { left = l.disk.Crash() })
+	for range 3 {
+		l.close()
+		l.disk = left
+		l.open()
+		l.settle()
+		l.service.Hold(func() { left = l.disk.Killed() })
+	}
+	handles := l.pop(retry, 32, 100)
+	if len(handles) != 2 {
+		t.Errorf("%d messages came back, want each once", len(handles))
+	}
+	l.close()
+}
+
+// TestRecover_WhatAPowerCutTookOfAQueueIsForgotten: messages were popped and acknowledged before they
+// were durable. What comes in their places is handed out.
+func TestRecover_WhatAPowerCutTookOfAQueueIsForgotten(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a")
+	l.must(l.store.Flush())
+	l.send("T", 0, "b", "c")
+	handles := l.pop(window, 3, 60_000)
+	l.ack(handles[2])
+	l.must(l.service.Save())
+	var left *region.Memory
+	l.service.Hold(func() { left = l.disk.Crash() })
+	l.close()
+	l.disk = left
+	l.open()
+	if n := l.service.InFlight("G", "T"); n != 1 {
+		t.Errorf("%d are in flight", n)
+	}
+	l.send("T", 0, "d", "e")
+	if got := l.pop(window, 3, 60_000); len(got) != 2 || got[0].body != "d" {
+		t.Errorf("popped %q", bodies(got))
+	}
+	l.turn(60_000)
+	if got := l.pop(retry, 8, 1000); len(got) != 3 {
+		t.Errorf("%q came back", bodies(got))
+	}
+	l.close()
+}
+
+// TestRecover_DamageDeliversAgainWhatMayBeOpen spoils the journal: nothing is lost, and it is told.
+func TestRecover_DamageDeliversAgainWhatMayBeOpen(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	for range 20 {
+		l.send("T", 0, "a")
+	}
+	for range 20 {
+		l.pop(window, 1, 60_000)
+	}
+	l.close()
+	r, err := l.disk.Open("pop/0000000001", 0)
+	l.must(err)
+	for at := 200; at < 400; at++ {
+		r.Bytes()[at] ^= 0x55
+	}
+	l.must(r.Sync(0, len(r.Bytes())))
+	l.open()
+	if report := l.health.Report(); report.Parts["pop"].Reason == "" {
+		t.Error("the damage is not told")
+	}
+	l.settle()
+	again := len(l.pop(retry, 32, 1000))
+	l.turn(60_000)
+	if n := again + len(l.pop(retry, 32, 1000)); n < 20 || again == 0 {
+		t.Errorf("%d of 20 came back, %d at once", n, again)
+	}
+	l.close()
+}
+
+// TestRecover_WithoutAJournalGroupsGoOnWhereTheyWere: the consumer offsets tell.
+func TestRecover_WithoutAJournalGroupsGoOnWhereTheyWere(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a", "b", "c")
+	l.pop(window, 2, 60_000)
+	l.close()
+	l.must(l.disk.Remove("pop"))
+	l.open()
+	if got := l.pop(window, 8, 1000); bodies(got) != "c" {
+		t.Errorf("popped %q", bodies(got))
+	}
+	l.close()
+}
+
+// TestRecover_WhatIsDeletedStaysDeleted: a group that comes again begins anew.
+func TestRecover_WhatIsDeletedStaysDeleted(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a", "b", "c")
+	l.pop(window, 2, 1000)
+	l.service.DeleteGroup("G")
+	l.offsets.DeleteGroup("G")
+	l.close()
+	l.open()
+	l.turn(1000)
+	if got := l.pop(retry, 8, 1000); len(got) > 0 {
+		t.Errorf("%q came back", bodies(got))
+	}
+	if got := l.pop(window, 8, 1000); bodies(got) != "a b c" {
+		t.Errorf("popped %q", bodies(got))
+	}
+	l.close()
+}
