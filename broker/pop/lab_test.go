@@ -63,7 +63,9 @@ type lab struct {
 	sync        bool                   // SYNC_FLUSH
 	afterPut    atomic.Pointer[func()] // runs after each copy that is put
 	refuse      atomic.Bool
-	journalFile int // bytes
+	journalFile int       // bytes
+	tree        region.FS // of the journal
+	ownTree     bool      // that is not the store's
 }
 
 func newLab(t reporter) *lab {
@@ -112,10 +114,13 @@ func (l *lab) open() {
 	})
 	l.must(err)
 	l.appender = appender.New(l.store)
+	if l.tree == nil || !l.ownTree {
+		l.tree = l.store.FS()
+	}
 	l.service, err = pop.New(pop.Options{
 		Visible: func(pop.Key) { l.visible.Add(1) }, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l,
 		Topics: topics, Groups: groups, Offsets: l.offsets, Park: l, Logger: log, Health: l.health, Differences: differences,
-		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FS: l.store.FS(), Sync: l.sync, JournalFileSize: l.journalFile,
+		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FS: l.tree, Sync: l.sync, JournalFileSize: l.journalFile,
 	})
 	l.must(err)
 	l.must(l.store.Start())
