@@ -53,7 +53,8 @@ var defaultNamesrvJVM = []string{
 // Options describe a real RocketMQ. The zero value is a broker with default
 // configuration on free ports with a store that is removed at the end.
 type Options struct {
-	// Broker holds broker.conf keys; they win over the ones a test server needs.
+	// Broker holds broker.conf keys; they win over the ones a test server needs, but for namesrvAddr,
+	// which names further name servers.
 	Broker map[string]string
 	// Namesrv holds name-server configuration keys.
 	Namesrv map[string]string
@@ -136,6 +137,9 @@ func (p *Peer) prepare() (err error) {
 		"mappedFileSizeCommitLog": strconv.Itoa(64 << 20),
 	}
 	maps.Copy(broker, p.opts.Broker)
+	if others := p.opts.Broker["namesrvAddr"]; others != "" {
+		broker["namesrvAddr"] = p.NameServerAddr + ";" + others
+	}
 	return errors.Join(
 		writeProperties(filepath.Join(p.Dir, "namesrv.conf"), namesrv),
 		writeProperties(filepath.Join(p.Dir, "broker.conf"), broker))
