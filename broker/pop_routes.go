@@ -25,7 +25,7 @@ func (b *Broker) popRoutes() []remoting.Route {
 			RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
 			NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
 		}).Routes(),
-		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, SyncFlush: sync}).Routes(),
+		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, Stats: b.stats, SyncFlush: sync}).Routes(),
 	)
 }
 

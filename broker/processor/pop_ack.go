@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -28,6 +29,7 @@ type PopAck struct {
 	Store   store.Log
 	Handles popHandles
 	Time    clock.Clock // of messages
+	Stats   *stats.Service
 	// SyncFlush makes answers wait until they are on disk.
 	SyncFlush bool
 }
@@ -119,12 +121,18 @@ func (a *PopAck) ack(ex *remoting.Exchange) error {
 	}
 	k := a.key(req.ConsumerGroup, config.TopicName, req.QueueID)
 	if !a.SyncFlush {
-		_, _, err := a.Handles.Ack(k, req.Offset, h.popTime, nil)
+		acked, _, err := a.Handles.Ack(k, req.Offset, h.popTime, nil)
+		if acked {
+			a.Stats.GroupCounters(req.ConsumerGroup, req.Topic).Acked(1)
+		}
 		return err
 	}
 	o := a.outcome(ex)
 	done := o.done()
-	_, pending, err := a.Handles.Ack(k, req.Offset, h.popTime, done)
+	acked, pending, err := a.Handles.Ack(k, req.Offset, h.popTime, done)
+	if acked {
+		a.Stats.GroupCounters(req.ConsumerGroup, req.Topic).Acked(1)
+	}
 	o.step(done, pending, err)
 	o.finish(nil)
 	return nil
@@ -190,7 +198,10 @@ func (a *PopAck) batch(ex *remoting.Exchange) error {
 			continue
 		}
 		done := o.done()
-		_, pending, err := a.Handles.AckBatch(pop.Key{Group: one.ConsumerGroup, Topic: name, QueueID: one.QueueID}, one.PopTime, offsets, done)
+		acked, pending, err := a.Handles.AckBatch(pop.Key{Group: one.ConsumerGroup, Topic: name, QueueID: one.QueueID}, one.PopTime, offsets, done)
+		if acked > 0 {
+			a.Stats.GroupCounters([]byte(one.ConsumerGroup), []byte(one.Topic)).Acked(int64(acked))
+		}
 		o.step(done, pending, err)
 	}
 	o.finish(nil)

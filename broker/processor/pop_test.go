@@ -55,7 +55,7 @@ func newPopLab(t testing.TB, change ...func(*processor.PopOptions)) *popLab {
 	t.Cleanup(func() { _ = l.pops.Close() })
 	opts.Windows = l.pops
 	l.routes = append(processor.NewPop(opts).Routes(), (&processor.PopAck{
-		Topics: l.topics, Groups: l.groups, Store: l.store, Handles: l.pops, Time: l.time, SyncFlush: opts.SyncFlush,
+		Topics: l.topics, Groups: l.groups, Store: l.store, Handles: l.pops, Time: l.time, Stats: l.stats, SyncFlush: opts.SyncFlush,
 	}).Routes()...)
 	return l
 }

@@ -33,7 +33,6 @@ func start(t *testing.T) cluster {
 	t.Helper()
 	peer.RequireJava(t)
 	goclient.Quiet()
-	// Scans for silent brokers and registrations of the real servers are seconds apart.
 	ours := peer.StartKind(t, peer.Ours, map[string]string{"brokerName": nameOfOurs})
 	real := peer.StartKind(t, peer.Real, map[string]string{"brokerName": nameOfReal, "namesrvAddr": ours.NameServerAddr})
 	ours.Set("namesrvAddr", real.NameServerAddr)

@@ -29,6 +29,8 @@ var offsetSteps = []step{
 	{"brokerConsumeStats", "brokerConsumeStats -n NAMESRV -b BROKER", onlyOffsetGroups},
 	{"consumerConnection", "consumerConnection -n NAMESRV -g OF_Online", maskMembers},
 	{"consumerStatus", "consumerStatus -n NAMESRV -g OF_Online", maskMembers},
+	{"consumerStatus-client", "consumerStatus -n NAMESRV -g OF_Online -i CLIENT", maskRunning},
+	{"consumerProgress-client", "consumerProgress -n NAMESRV -g OF_Online -s true", maskMembers},
 	{"queryMsgById-consume", "queryMsgById -n NAMESRV -t OF_Topic -i OFFSETID -g OF_Online -d CLIENT", maskSpent},
 	{"queryMsgById-consume-nobody", "queryMsgById -n NAMESRV -t OF_Topic -i OFFSETID -g OF_Online -d nobody", nil},
 	{"producer", "producer -n NAMESRV -b BROKER", maskMembers},
@@ -81,6 +83,7 @@ var (
 	member    = regexp.MustCompile(`\S+@client-\d+`)
 	remote    = regexp.MustCompile(`/127\.0\.0\.1:\d+|\b\d+\.\d+\.\d+\.\d+(:\d+)?`)
 	subbed    = regexp.MustCompile(`"?subVersion"?[:=]\d+`)
+	instant   = regexp.MustCompile(`Timestamp=\d+`)
 	spent     = regexp.MustCompile(`spentTimeMills=\d+`)
 	place     = regexp.MustCompile(`physicOffset=\d+, physicSize=\d+`)
 	sendTook  = regexp.MustCompile(`rt=\d+ms`)
@@ -93,6 +96,18 @@ func maskMembers(text string) string {
 	text = adminID.ReplaceAllString(text, "<admin>")
 	text = remote.ReplaceAllString(text, "<addr>")
 	return sorted(text)
+}
+
+// maskRunning keeps what of a client's report on itself is the same in every run: its lines' names.
+func maskRunning(text string) string {
+	lines := strings.Split(instant.ReplaceAllString(maskMembers(text), "Timestamp=<time>"), "\n")
+	for i, line := range lines {
+		name, _, found := strings.Cut(line, " : ")
+		if found {
+			lines[i] = name + " : <value>"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func maskSpent(text string) string { return spent.ReplaceAllString(text, "spentTimeMills=<n>") }
