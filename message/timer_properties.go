@@ -1,5 +1,7 @@
 package message
 
+import "bytes"
+
 // TimerProperties are the properties of a message that any-time delays are about; nil for those
 // that it does not have.
 type TimerProperties struct {
@@ -7,21 +9,47 @@ type TimerProperties struct {
 	DelUniqKey                                     []byte // what it removes
 	OutMs, DequeueMs                               []byte // a broker's notes
 	RealTopic, DueMs, Supersedes                   []byte // of a pending record
+
+	// replaced is how many of the properties a pending message has anew, see IsPending, and the last one
+	// of them lies at from to to.
+	replaced, from, to int
 }
+
+// shortestTimerName is the length of the shortest name that TimerPropertiesOf looks for, bytes.
+const shortestTimerName = len(PropertyRealQueueID)
 
 // TimerPropertiesOf finds them in one walk, where PropertyGet would go over the properties once for
 // each. They are slices of props; of duplicates the last counts.
 func TimerPropertiesOf(props []byte) (t TimerProperties) {
-	for len(props) > 0 {
-		name, value, rest, valid := nextProperty(props)
-		if valid && len(name) > 7 {
-			if field := t.field(name); field != nil {
-				*field = value
+	for at := 0; at < len(props); {
+		next := PropertyBehind(props, at)
+		if next-at > shortestTimerName && timerInitial(props[at]) {
+			if t.take(props[at:next]) {
+				t.replaced, t.from, t.to = t.replaced+1, at, next
 			}
 		}
-		props = rest
+		at = next
 	}
 	return t
+}
+
+// timerInitial tells whether a name that begins so may be one of them: most need no closer look.
+func timerInitial(c byte) bool { return c == 'T' || c == 'R' || c == '_' }
+
+// take keeps the value of an entry, which may end with 0x02, and tells whether a pending message has the
+// property anew.
+func (t *TimerProperties) take(entry []byte) (replaced bool) {
+	if last := len(entry) - 1; entry[last] == valueEnd {
+		entry = entry[:last]
+	}
+	name := bytes.IndexByte(entry, nameEnd)
+	if name <= 0 {
+		return false
+	}
+	if field := t.field(entry[:name]); field != nil && name < len(entry)-1 {
+		*field = entry[name+1:]
+	}
+	return IsPending(entry[:name])
 }
 
 // field is where a property's value goes, nil for those that have no place.

@@ -117,7 +117,7 @@ func (a *Admission) Admit(rec *message.Record) error {
 		}
 	}
 	a.note(&asked)
-	return a.rewrite(rec, due, out)
+	return a.rewrite(&asked, rec, due, out)
 }
 
 // note counts what the real broker would have done otherwise.
@@ -193,30 +193,19 @@ func (a *Admission) delay(asked *request) (int64, error) {
 // rewrite makes a record pending: TIMER_OUT_MS, REAL_TOPIC and REAL_QID are the real broker's. A
 // relative delay becomes the instant it ends at, so that a copy that is forwarded is not delayed
 // again.
-func (a *Admission) rewrite(rec *message.Record, due message.Due, out int64) error {
-	var digits [24]byte
-	props := message.PropertyCopyWithout(rec.Scratch[:0], rec.Properties, replaced)
-	props = message.PropertyAppend(props, message.PropertyTimerDeliverMs, strconv.AppendInt(digits[:0], due.Ms, 10))
-	props = message.PropertyAppend(props, message.PropertyTimerOutMs, strconv.AppendInt(digits[:0], out, 10))
-	props = message.PropertyAppend(props, message.PropertyRealTopic, rec.Topic)
-	props = message.PropertyAppend(props, message.PropertyRealQueueID, strconv.AppendInt(digits[:0], int64(rec.QueueID), 10))
-	props = message.PropertyAppend(props, message.PropertyDueMs, due.AppendTo(digits[:0]))
+func (a *Admission) rewrite(asked *request, rec *message.Record, due message.Due, out int64) error {
+	var digits [20]byte
+	p := message.Pending{Due: due, DeliverMs: asked.text(digits[:0], due), OutMs: out, Topic: rec.Topic, QueueID: rec.QueueID}
+	props := rec.Scratch[:0]
+	if asked.cancels {
+		props = p.AppendLast(asked.props.AppendOthers(props, rec.Properties))
+	} else {
+		props = asked.props.AppendOthers(p.AppendFirst(props), rec.Properties)
+	}
 	if len(props)+deliveryRoom > message.MaxPropertiesLength {
 		return errNoRoom
 	}
 	rec.Scratch, rec.Properties = props, props
 	rec.Topic, rec.QueueID, rec.TimerOut = message.TopicTimer, 0, out
 	return nil
-}
-
-// replaced names the properties that rewrite sets anew or that are a broker's to say.
-func replaced(name []byte) bool {
-	switch string(name) {
-	case message.PropertyTimerDelaySec, message.PropertyTimerDelayMs, message.PropertyTimerDeliverMs,
-		message.PropertyTimerOutMs, message.PropertyTimerEnqueueMs, message.PropertyTimerDequeueMs,
-		message.PropertyTimerRollTimes, message.PropertyTimerRollLabel,
-		message.PropertyRealTopic, message.PropertyRealQueueID, message.PropertyDueMs:
-		return true
-	}
-	return false
 }

@@ -136,7 +136,7 @@ func TestAdmission_PendingRecord(t *testing.T) {
 	}
 	var got []string
 	message.PropertyEach(rec.Properties, func(name, value []byte) { got = append(got, string(name)+"="+string(value)) })
-	const want = "UNIQ_KEY=K TAGS=A TIMER_DELIVER_MS=1800000002000 TIMER_OUT_MS=1800000001000 REAL_TOPIC=T REAL_QID=3 __WMQ_DUE=1800000002000"
+	const want = "__WMQ_DUE=1800000002000 REAL_TOPIC=T REAL_QID=3 TIMER_OUT_MS=1800000001000 TIMER_DELIVER_MS=1800000002000 UNIQ_KEY=K TAGS=A"
 	if strings.Join(got, " ") != want {
 		t.Errorf("properties\n%s, want\n%s", strings.Join(got, " "), want)
 	}

@@ -130,7 +130,7 @@ func realProperties(dst, props []byte, p *pendingRecord, due, out int64) []byte 
 		case message.PropertyTimerDelUniqKey, message.PropertySource, message.PropertySupersedes:
 			return true
 		}
-		return replaced(name)
+		return message.IsPending(name)
 	})
 	dst = message.PropertyAppend(dst, message.PropertyTimerDeliverMs, strconv.AppendInt(digits[:0], due, 10))
 	dst = message.PropertyAppend(dst, message.PropertyTimerOutMs, strconv.AppendInt(digits[:0], out, 10))

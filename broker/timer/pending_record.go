@@ -20,16 +20,16 @@ type pendingRecord struct {
 
 // readPending finds out what a record asks for; reason is why nobody can know.
 func readPending(v *message.View, precisionMs int64) (p pendingRecord, reason string) {
+	var ok bool
+	if p.due, p.realTopic, ok = message.PendingFirst(v.Properties); ok {
+		return p, ""
+	}
 	props := message.TimerPropertiesOf(v.Properties)
 	if props.RealTopic == nil {
 		return p, "it names no topic"
 	}
 	p.realTopic = props.RealTopic
-	ok := props.DueMs != nil
-	if ok {
-		p.due, ok = message.ParseDue(props.DueMs)
-	}
-	if !ok {
+	if p.due, ok = message.ParseDue(props.DueMs); !ok {
 		if p.due, ok = peerDue(v, precisionMs); !ok {
 			return p, "it names no instant"
 		}

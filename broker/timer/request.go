@@ -19,6 +19,14 @@ type request struct {
 // served tells whether nothing is left to wait for.
 func (r *request) served() bool { return r.relative == nil && r.absolute == nil }
 
+// text is the instant in decimal digits: as the client wrote it, if it did so.
+func (r *request) text(dst []byte, due message.Due) []byte {
+	if due.Wall && r.relative == nil && len(r.absolute) > 0 && r.absolute[0] >= '1' && r.absolute[0] <= '9' {
+		return r.absolute
+	}
+	return strconv.AppendInt(dst, due.Ms, 10)
+}
+
 // read finds what counts: TIMER_DELAY_SEC before TIMER_DELAY_MS, that before TIMER_DELIVER_MS, and
 // that before __STARTDELIVERTIME where it is enabled. What a forwarded copy has waited for already
 // does not count. ok is what Asked says.
