@@ -111,6 +111,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 		Enabled: c.TimerWheelEnable, MaxDelayMs: c.TimerMaxDelaySec * 1000, PrecisionMs: c.TimerPrecisionMs,
 		CongestNum: c.TimerCongestNumEachSlot, StartDeliverTime: c.StartDeliverTimeEnable, Virtual: b.virtual != nil,
 		Store: o.Store, Differences: o.Differences, CountAt: func(outMs int64) int64 { return b.timer.CountAt(outMs) }, OutOf: b.timerOut,
+		Soon: func(now int64) { b.timer.Soon(now) },
 	})
 	delay := schedule.NewHook(schedule.HookOptions{
 		Levels: b.levels, Enabled: c.ScheduleMessageEnable, Store: o.Store, AnyTime: b.timers, Differences: o.Differences,

@@ -41,6 +41,7 @@ type AdmissionOptions struct {
 	OutOf       func(topic string, uniqKey []byte) (outMs int64, ok bool)
 	Store       clock.Clock
 	CountAt     func(outMs int64) int64 // pending messages in the second of outMs; may be nil
+	Soon        func(now int64)         // is told before a message is put that is due soon; now is Store's; may be nil
 	Differences *difference.Set
 }
 
@@ -117,6 +118,9 @@ func (a *Admission) Admit(rec *message.Record) error {
 		}
 	}
 	a.note(&asked)
+	if due.Ms-now <= soonMs && a.opts.Soon != nil {
+		a.opts.Soon(a.opts.Store.NowMillis())
+	}
 	return a.rewrite(&asked, rec, due, out)
 }
 

@@ -7,8 +7,29 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 )
 
-// lingerMs is how long arrivals need not wake the driver after it has taken some in, ms.
-const lingerMs = 1
+// After it has taken some in, arrivals need not wake the driver for a while, ms: every wake costs as much
+// as taking in ten more. It looks more often while messages come that are due soon.
+const (
+	lingerMs     = 5
+	lingerSoonMs = 1
+	soonMs       = 100  // what is due within that is due soon
+	soonForMs    = 1000 // how long more of the kind are expected
+)
+
+// Soon tells that a message will be put which is due before long; now is ms of message time.
+func (s *Service) Soon(now int64) {
+	if before := s.soonUntil.Swap(now + soonForMs); before <= now {
+		s.wake()
+	}
+}
+
+// linger is how long arrivals need not wake the driver, ms.
+func (s *Service) linger(now int64) int64 {
+	if s.soonUntil.Load() > now {
+		return lingerSoonMs
+	}
+	return lingerMs
+}
 
 // Settle returns when everything due at the store clock's instant is delivered and stored for
 // good, and everything that had arrived when it was called is known; next is the instant of the
@@ -59,7 +80,7 @@ func (s *Service) drive() {
 		}
 		if p.took && !s.opts.InOrder {
 			s.asleep.Store(false)
-			p.wake = min(p.wake, now+lingerMs)
+			p.wake = min(p.wake, now+s.linger(now))
 		}
 		if p.wake < never {
 			timer.Arm(p.wake)

@@ -118,6 +118,7 @@ type Service struct {
 
 	asleep     atomic.Bool  // an arrival must wake the driver
 	passes     atomic.Int64 // of the driver
+	soonUntil  atomic.Int64 // until when messages are expected that are due soon, ms of message time
 	delivered  atomic.Int64
 	cancelled  atomic.Int64
 	unreadable atomic.Int64

@@ -41,6 +41,8 @@ type far struct {
 	first    earliest          // of what no hour's run has
 	taken    map[bucket]claims // what a scan at open has found; nil after an open by a state
 
+	recent [recentBuckets]recent // by bucket.recent
+
 	mapped   []*segment // those that may be mapped
 	tick     uint64
 	look     bool // something may have to be sorted
@@ -57,6 +59,27 @@ type far struct {
 	damaged  int64 // records, since the open
 	reported map[damage]bool
 }
+
+// recentBuckets are more than the hours that arrivals are kept by, and a power of two.
+const recentBuckets = 128
+
+// recent is where the last arrivals of a bucket went: looking that up costs as much as copying one.
+type recent struct {
+	bucket  bucket
+	segment *segment                // nil: none is known
+	counts  *[secondsPerHour]uint32 // of an hour
+}
+
+// recentOf is the place of a bucket among the recent ones.
+func recentOf(b bucket) int64 {
+	if b.day {
+		return (b.n + recentBuckets/2) % recentBuckets
+	}
+	return b.n % recentBuckets
+}
+
+// forgetRecent has arrivals look for their segments again.
+func (f *far) forgetRecent() { f.recent = [recentBuckets]recent{} }
 
 func newFar(opts Options) *far {
 	return &far{
@@ -90,15 +113,33 @@ func (f *far) add(e Entry, slot int64, record []byte) error {
 		return fmt.Errorf("%w: %+v with %d bytes in second %d", ErrInvalid, e, len(record), slot)
 	}
 	b := f.bucketOf(slot)
-	if err := f.writable(b).append(&e, slot, record); err != nil {
+	r := f.arrivalsOf(b)
+	if err := r.segment.append(&e, slot, record); err != nil {
 		return fmt.Errorf("timer: %s: %w", b, err)
 	}
 	f.unsorted = min(f.unsorted, slot)
 	f.first.add(&e, slot)
 	if !b.day {
-		f.counted(b.n)[slot%secondsPerHour]++
+		r.counts[slot%secondsPerHour]++
 	}
 	return nil
+}
+
+// arrivalsOf is where arrivals of a bucket go.
+func (f *far) arrivalsOf(b bucket) *recent {
+	r := &f.recent[recentOf(b)]
+	if r.segment == nil || r.bucket != b {
+		*r = recent{bucket: b, segment: f.writable(b)}
+		if !b.day {
+			r.counts = f.counted(b.n)
+		}
+	}
+	f.tick++
+	r.segment.used = f.tick
+	if len(r.segment.x.maps) == 0 {
+		f.willMap(r.segment)
+	}
+	return r
 }
 
 // counted are the counts of an hour's seconds.
@@ -121,11 +162,6 @@ func (f *far) writable(b bucket) *segment {
 	if s == nil || s.closed {
 		s = newSegment(f, b, f.newID())
 		f.segments[b] = append(list, s)
-	}
-	f.tick++
-	s.used = f.tick
-	if len(s.x.maps) == 0 {
-		f.willMap(s)
 	}
 	return s
 }
@@ -219,6 +255,7 @@ func (f *far) passOver(second int64) {
 		return
 	}
 	changed := false
+	f.forgetRecent()
 	for b, list := range f.segments {
 		if b.end() > second+1 {
 			continue

@@ -63,6 +63,7 @@ func (f *far) due(b bucket) bool {
 // sortJob makes the job that sorts a bucket. Its segments are closed from now on.
 func (f *far) sortJob(b bucket) *sortJob {
 	j := &sortJob{bucket: b, id: f.newID(), tally: b.day, counts: make(map[int64]*[secondsPerHour]uint32)}
+	f.forgetRecent()
 	j.out = f.extent(extentName(b, runKind, j.id))
 	take := func(s source) { j.sources, j.records = append(j.sources, s), j.records+s.count }
 	if r := f.runs(b.day)[b.n]; r != nil {
@@ -140,6 +141,7 @@ func (f *far) sorted(j *sortJob) {
 		f.takeHour(b)
 	}
 	f.findUnsorted()
+	f.forgetRecent()
 }
 
 // ofDay is what the run of a day has of an hour.
