@@ -73,6 +73,7 @@ func (s *Service) runJobs() {
 			return
 		case j := <-s.jobs:
 			err := s.runJob(j)
+			found := s.findLost(j, err)
 			s.mu.Lock()
 			j.line.jobEnded = true
 			j.line.jobs--
@@ -81,6 +82,7 @@ func (s *Service) runJobs() {
 				j.line.sortError = err
 			}
 			s.finish(j)
+			s.putBack(j.line, found)
 			s.mu.Unlock()
 			s.wake()
 			if failures++; err == nil {

@@ -32,6 +32,17 @@ type lookout struct {
 	last *figures
 	next chan struct{} // closed when figures are there that nobody takes yet; nil: nobody waits
 	late bool          // somebody has waited for next in vain
+
+	closed bool // nobody begins to wait for the lock any more
+	wg     sync.WaitGroup
+}
+
+// close returns when nobody waits for the service's lock on behalf of others.
+func (o *lookout) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.mu.Unlock()
+	o.wg.Wait()
 }
 
 // figures are those of now, or the last known when the driver does not give up the lock soon.
@@ -42,9 +53,14 @@ func (s *Service) figures() *figures {
 	}
 	o := &s.lookout
 	o.mu.Lock()
+	if o.closed {
+		defer o.mu.Unlock()
+		return o.last
+	}
 	if o.next == nil {
-		o.next = make(chan struct{})
-		go s.awaitFigures(o.next)
+		next := make(chan struct{})
+		o.next = next
+		o.wg.Go(func() { s.awaitFigures(next) })
 	}
 	next, late := o.next, o.late
 	o.mu.Unlock()

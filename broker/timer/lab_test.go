@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -248,6 +249,16 @@ func (l *lab) await(what string, cond func() bool) {
 			l.t.Fatalf("%s did not happen", what)
 		}
 	}
+}
+
+// awaitHealth waits for a state of the timers and a part of its reason. On a busy machine who asks may be
+// told what was known before.
+func (l *lab) awaitHealth(state health.State, reason string) {
+	l.t.Helper()
+	l.await(fmt.Sprintf("health %v, %q", state, reason), func() bool {
+		r := l.health.Report().Parts["timers"]
+		return r.State == state && strings.Contains(r.Reason, reason)
+	})
 }
 
 // settle is the service's answer; the test ends when it has none in time.

@@ -34,9 +34,7 @@ func TestService_ARefusedTopicDelaysNoOther(t *testing.T) {
 		if l.settle(); l.count("T") != 2 || l.count("Busy") != 0 {
 			t.Fatalf("T has %d messages, Busy %d", l.count("T"), l.count("Busy"))
 		}
-		if r := l.health.Report().Parts["timers"]; r.State != health.Degraded || !strings.Contains(r.Reason, "4 due timer messages wait for topic Busy") {
-			t.Errorf("health: %+v", r)
-		}
+		l.awaitHealth(health.Degraded, "4 due timer messages wait for topic Busy")
 		l.refuse.Store(nil)
 		for l.count("Busy") < 4 {
 			l.clock.Set(l.settle())
@@ -48,9 +46,7 @@ func TestService_ARefusedTopicDelaysNoOther(t *testing.T) {
 		if got != "abcd" {
 			t.Errorf("delivered %s", got)
 		}
-		if r := l.health.Report().Parts["timers"]; r.State != health.Up {
-			t.Errorf("health: %+v", r)
-		}
+		l.awaitHealth(health.Up, "")
 		l.close()
 	}
 }
@@ -172,13 +168,9 @@ func TestService_NotEnabled(t *testing.T) {
 	if _, err := l.trySend("T", "b", delay(1000)); err == nil {
 		t.Error("a timer message was accepted")
 	}
-	if r := l.health.Report().Parts["timers"]; r.State != health.Degraded || !strings.Contains(r.Reason, "1 pending") {
-		t.Errorf("health while nothing is due: %+v", r)
-	}
+	l.awaitHealth(health.Degraded, "1 pending")
 	l.clock.Set(startMs + 5000)
-	if r := l.health.Report().Parts["timers"]; r.State != health.Down || !strings.Contains(r.Reason, "past due by 4000 ms") {
-		t.Errorf("health: %+v", r)
-	}
+	l.awaitHealth(health.Down, "past due by 4000 ms")
 	if n, late, why := l.service.Overdue(); n != 1 || late != 4000 || why != "timerWheelEnable is false" {
 		t.Errorf("%d messages are late by %d ms: %s", n, late, why)
 	}

@@ -43,7 +43,7 @@ func (s *Service) repair(l *line, sec *second, from, to int64) (found int) {
 	for i := range sec.entries {
 		have[sec.entries[i].logOffset] = true
 	}
-	s.eachQueued(from, to, func(item *wheel.Item, p *pendingRecord) {
+	s.eachQueued(from, to, s.queueOffset, func(item *wheel.Item, p *pendingRecord) {
 		if !have[item.LogOffset] && s.belongs(l, sec, p) {
 			s.take(sec, item)
 			found++
@@ -63,13 +63,14 @@ func (s *Service) belongs(l *line, sec *second, p *pendingRecord) bool {
 	return s.lineOf(p.due) == l && slotOf(p.due.Ms) == sec.number
 }
 
-// eachQueued visits the records of the timer queue that lie in [from, to) of the log and can be read.
-func (s *Service) eachQueued(from, to int64, visit func(item *wheel.Item, p *pendingRecord)) {
+// eachQueued visits the records of the timer queue that lie in [from, to) of the log, before a unit of
+// the queue, and can be read.
+func (s *Service) eachQueued(from, to, before int64, visit func(item *wheel.Item, p *pendingRecord)) {
 	q := s.opts.Log.Queue(topicTimer, 0)
 	if q == nil {
 		return
 	}
-	at, end := q.Min(), min(q.Max(), s.queueOffset)
+	at, end := q.Min(), min(q.Max(), before)
 	at += int64(sort.Search(int(max(0, end-at)), func(i int) bool {
 		u, ok := q.Unit(at + int64(i))
 		return ok && u.CommitLogOffset >= from

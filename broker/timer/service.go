@@ -243,6 +243,7 @@ func (s *Service) Close() error {
 		err = nil
 	}
 	err = errors.Join(err, s.closeLines())
+	s.lookout.close()
 	if err == nil && back {
 		err = s.handBack()
 	}

@@ -119,7 +119,5 @@ func dueUnsorted(t *testing.T, inOrder bool, ahead, until int64) {
 	if n := l.count("T"); n != 77 || l.count("Later") != 1 || l.service.Count() != 0 {
 		t.Errorf("in the end %d messages, %d later, %d pend", n, l.count("Later"), l.service.Count())
 	}
-	if r := l.health.Report().Parts["timers"]; r.State != health.Up {
-		t.Errorf("health: %+v", r)
-	}
+	l.awaitHealth(health.Up, "")
 }

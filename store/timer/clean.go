@@ -55,6 +55,9 @@ func (j *cleanJob) Run() error {
 // Sorts implements Job.
 func (j *cleanJob) Sorts() bool { return false }
 
+// Lost implements Job.
+func (j *cleanJob) Lost() *Lost { return nil }
+
 // Stop implements Job: it takes not long.
 func (j *cleanJob) Stop() {}
 

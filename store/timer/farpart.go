@@ -67,6 +67,8 @@ type Job interface {
 	Run() error
 	// Sorts tells that entries can only be read in order when it is done; other jobs tidy up.
 	Sorts() bool
+	// Lost is what a Run that has not failed met damage instead of; nil: nothing.
+	Lost() *Lost
 	// Stop has a Run that is under way end soon, with an error: what is long to do comes again. It
 	// may be called from anywhere.
 	Stop()

@@ -27,6 +27,8 @@ type sortJob struct {
 	made   *run
 	damage []damage
 	lost   int64
+	gaps   []gap                             // of the log, where those that are lost lie
+	had    *Lost                             // nil: nothing is lost
 	counts map[int64]*[secondsPerHour]uint32 // by hour
 }
 
@@ -66,7 +68,7 @@ func (j *sortJob) run() error {
 	}
 	plan := newLayout(j.bucket, j.records)
 	made := &run{bucket: j.bucket, id: j.id, below: math.MaxInt64, x: j.out.apart()}
-	j.damage, j.lost = nil, 0
+	j.damage, j.lost, j.gaps, j.had = nil, 0, nil, nil
 	if err := j.count(plan, made); err != nil {
 		return err
 	}
@@ -82,6 +84,11 @@ func (j *sortJob) run() error {
 	}
 	if err := j.save(made); err != nil {
 		return err
+	}
+	if j.lost > 0 {
+		if err := j.findLost(made); err != nil {
+			return err
+		}
 	}
 	j.made = made
 	return nil
@@ -117,7 +124,9 @@ func (j *sortJob) count(plan *layout, made *run) error {
 		if err != nil {
 			return err
 		}
-		j.lost += max(0, from.count-c.found-c.cut)
+		lost := max(0, from.count-c.found-c.cut)
+		j.lost += lost
+		j.noteGaps(from, got, lost)
 		if from.sorted {
 			made.claims = made.claims.with(from.claims...)
 			continue

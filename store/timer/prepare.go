@@ -70,7 +70,9 @@ func (f *far) sortJob(b bucket) *sortJob {
 		take(r.rest())
 	}
 	if day, s, ok := f.ofDay(b); ok {
-		take(day.source(s))
+		part := day.source(s)
+		part.inLogOrder = true
+		take(part)
 	}
 	for _, s := range f.segments[b] {
 		s.closed = true

@@ -103,7 +103,7 @@ func decodeEarliest(d *numbers, begin, seconds int64) earliest {
 
 // source is the segment as input of a job, or of a scan. It shares nothing with the segment.
 func (s *segment) source() source {
-	return source{extent: s.x.apart(), id: s.id, to: s.length, count: s.count, below: math.MaxInt64, maxLog: s.maxLog}
+	return source{extent: s.x.apart(), id: s.id, to: s.length, count: s.count, below: math.MaxInt64, maxLog: s.maxLog, inLogOrder: true}
 }
 
 // source is a stretch of records to be read.
@@ -116,6 +116,8 @@ type source struct {
 	sorted   bool  // a run's: it has claims, where one of a segment is made while it is read, up to maxLog
 	claims   claims
 	maxLog   int64
+	// inLogOrder: its records come as they lie in the log, except what was taken in again after damage.
+	inLogOrder bool
 }
 
 func (s *source) cursor() *cursor {
