@@ -110,6 +110,9 @@ func (s *Service) pass(now int64) (p plan) {
 	if s.settle(); s.taking.refusals > 0 {
 		p.wake = min(p.wake, max(s.taking.retryAt, now+1))
 	}
+	if len(s.aside.units) > 0 {
+		p.wake = min(p.wake, max(s.aside.wait.retryAt, now+1))
+	}
 	if s.queueOffset < s.rebuildTo || s.handover.inherits() {
 		return p // what was delivered, or cancelled, is not known before
 	}

@@ -34,6 +34,7 @@ func (s *Service) catchUp(now int64, between func()) (taken int) {
 		return 0
 	}
 	s.fit(q)
+	taken = s.retryAside(now)
 	for end := q.Max(); s.queueOffset < end; {
 		n, err := s.takeBatch(q, end, now)
 		taken += n
@@ -78,7 +79,7 @@ func (s *Service) takeBatch(q *store.ConsumeQueue, end, now int64) (taken int, e
 		return 0, err
 	}
 	for ; taken < n; taken++ {
-		if err := s.takeOne(&w.units[taken], now); err != nil {
+		if err := s.takeOne(&w.units[taken], now); err != nil && !s.setAside(&w.units[taken], now, err) {
 			return taken, err
 		}
 		s.queueOffset++
@@ -114,7 +115,7 @@ func (s *Service) takeOne(u *store.Unit, now int64) (err error) {
 	item.LogOffset, item.Size = u.CommitLogOffset, u.Size
 	switch {
 	case p.supersedes != nil:
-		return s.takeSuperseding(&v, &p, &item, now)
+		return holdsUp(s.takeSuperseding(&v, &p, &item, now))
 	case p.cancels != nil:
 		return s.takeCancel(&p, &item)
 	}
@@ -149,7 +150,7 @@ func (s *Service) lineOf(due message.Due) *line {
 // keep adds a message to a line, and to the second in memory that it belongs to, if there is one.
 func (s *Service) keep(l *line, slot int64, item *wheel.Item) error {
 	slot = max(slot, l.t.Hand())
-	if err := l.t.Add(item.Entry, slot, item.Record); err != nil {
+	if err := s.add(l, slot, item); err != nil {
 		return err
 	}
 	switch sec := l.live(slot); {
@@ -189,7 +190,7 @@ func (s *Service) addCancel(l *line, slot int64, item *wheel.Item, hash uint64) 
 		return nil
 	}
 	item.Due = slot*1000 + 1
-	if err := l.t.Add(item.Entry, slot, item.Record); err != nil {
+	if err := s.add(l, slot, item); err != nil {
 		return err
 	}
 	if sec := l.live(slot); sec != nil {

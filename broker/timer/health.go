@@ -43,6 +43,9 @@ func (s *Service) trouble(now int64) string {
 	if late := s.behind(now); late > s.opts.OverdueMs {
 		return fmt.Sprintf("timer messages are delivered %d ms late", late)
 	}
+	if reason := s.aside.wait.blocked(); reason != "" {
+		return fmt.Sprintf("%d timer messages that are due in hours or days wait to be taken in: %s", len(s.aside.units), reason)
+	}
 	if n := s.damage(); n > 0 {
 		return fmt.Sprintf("%d pending timer messages are missing: the timers' files are damaged", n)
 	}

@@ -34,7 +34,7 @@ func (s *Service) Count() int64 {
 // untaken is how many records of the timer queue are not taken in.
 func (s *Service) untaken() int64 {
 	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
-		return max(0, q.Max()-max(s.queueOffset, q.Min()))
+		return max(0, q.Max()-max(s.queueOffset, q.Min())) + int64(len(s.aside.units))
 	}
 	return 0
 }

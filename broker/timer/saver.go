@@ -160,6 +160,9 @@ func (s *Service) snapshot() (c *checkpoint, progress, oldest int64, err error) 
 	if s.half != nothing {
 		return nil, 0, 0, errHalfTaken
 	}
+	if len(s.aside.units) > 0 {
+		return nil, 0, 0, errAside
+	}
 	c = &checkpoint{
 		epoch: s.opts.Log.Epoch(), logEnd: s.opts.Log.Published(), queueOffset: s.queueOffset,
 		topics: make(map[string]int64), reached: s.reached,
@@ -199,6 +202,9 @@ func (s *Service) needed() int64 {
 		if u, ok := q.Unit(max(s.queueOffset, q.Min())); ok {
 			oldest = min(oldest, u.CommitLogOffset)
 		}
+	}
+	if len(s.aside.units) > 0 {
+		oldest = min(oldest, s.aside.units[0].CommitLogOffset)
 	}
 	if s.opts.Enabled {
 		oldest = min(oldest, s.copiesFrom())

@@ -148,6 +148,7 @@ type Service struct {
 	progress    int64 // changes whenever there is something to save
 	known       sources
 	taking      wait // of what is taken out of the queue
+	aside       aside
 	storing     wait // of all deliveries: the store refuses
 	held        heldTopics
 	inFlight    int // copies that are not known to be stored for good

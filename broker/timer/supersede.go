@@ -50,7 +50,7 @@ func (s *Service) takeRef(sup *message.Supersedes, item *wheel.Item) error {
 		return nil // it was removed when its second was due
 	}
 	e := wheel.Entry{Due: sup.Second*1000 + 1, LogOffset: item.LogOffset + refOffset, Size: item.Size, Flags: wheel.CancelRef}
-	if err := l.t.Add(e, sup.Second, item.Record); err != nil {
+	if err := s.add(l, sup.Second, &wheel.Item{Entry: e, Record: item.Record}); err != nil {
 		return err
 	}
 	if sec := l.live(sup.Second); sec != nil {

@@ -48,7 +48,7 @@ type Timeline struct {
 
 // Stats describe what a Timeline holds.
 type Stats struct {
-	Near, Far int64 // entries, cancels with them
+	Near, Far int64 // entries, cancels with them; of an hour that could not be sorted all, until it is past
 	NearBytes int64 // of files with near entries
 	FarBytes  int64 // of files with far entries
 	Files     int   // of both
@@ -158,7 +158,8 @@ func (t *Timeline) NextFrom(from int64) (second int64, ok bool) {
 }
 
 // FirstDue is the exact instant, ms, of the pending message that is due first, and false when no
-// message is pending: cancels do not count. It reads near seconds, and no far ones.
+// message is pending: cancels do not count. It reads near seconds, and no far ones. Of an hour that could
+// not be sorted, it may be one that is done.
 func (t *Timeline) FirstDue() (ms int64, ok bool, err error) {
 	limit := t.nearEnd
 	if t.far != nil {

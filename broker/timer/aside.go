@@ -1,0 +1,92 @@
+package timer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// maxAside bounds how many records are set aside; one more holds up what comes behind it.
+const maxAside = 1 << 16
+
+// aside are records of the timer queue for which, being due in hours or days, the disk has no room.
+// What comes behind them is taken in meanwhile: it may be due before, and what is due soon needs no room.
+// What is far goes aside too, as long as there are any: it is kept in the order of the log. No checkpoint
+// is made until all are taken in, since it could not say what is and what is not.
+type aside struct {
+	units    []store.Unit
+	wait     wait
+	retrying bool
+}
+
+var (
+	// errAside is no failure of a Close: the start after it reads more of the queue.
+	errAside = fmt.Errorf("timer: messages wait to be taken in: %w", region.ErrNoSpace)
+	// errFarRoom marks what can be set aside.
+	errFarRoom = errors.New("timer: there is no room for what is due in hours or days")
+)
+
+// add keeps an entry in a slot of a line.
+func (s *Service) add(l *line, slot int64, item *wheel.Item) error {
+	far := slot >= l.t.NearEnd()
+	if far && len(s.aside.units) > 0 && !s.aside.retrying {
+		return errFarRoom
+	}
+	err := l.t.Add(item.Entry, slot, item.Record)
+	if far && errors.Is(err, region.ErrNoSpace) {
+		return errors.Join(errFarRoom, err)
+	}
+	return err
+}
+
+// holdsUp is an error of what cannot be set aside, of two entries that belong together.
+func holdsUp(err error) error {
+	if errors.Is(err, errFarRoom) {
+		return errAside
+	}
+	return err
+}
+
+// setAside puts a record aside that could not be taken in, and tells whether it did.
+func (s *Service) setAside(u *store.Unit, now int64, err error) bool {
+	a := &s.aside
+	if !errors.Is(err, errFarRoom) || len(a.units) >= maxAside {
+		return false
+	}
+	if len(a.units) == 0 {
+		s.refuseAside(now, err)
+	}
+	a.units = append(a.units, *u)
+	return true
+}
+
+func (s *Service) refuseAside(now int64, err error) {
+	w := &s.aside.wait
+	w.refused(now, err)
+	s.opts.Logger.WithError(err).WithField("refusals", w.refusals).
+		Log(w.level(), "pending timer messages that are due in hours or days cannot be taken in and wait")
+}
+
+// retryAside takes in what was set aside, in its order, as far as there is room.
+func (s *Service) retryAside(now int64) (taken int) {
+	a := &s.aside
+	if len(a.units) == 0 || now < a.wait.retryAt {
+		return 0
+	}
+	a.retrying = true
+	for ; taken < len(a.units); taken++ {
+		if err := s.takeOne(&a.units[taken], now); err != nil {
+			s.refuseAside(now, err)
+			break
+		}
+		s.progress++
+	}
+	a.retrying = false
+	if a.units = append(a.units[:0], a.units[taken:]...); len(a.units) == 0 {
+		*a = aside{}
+	}
+	return taken
+}
