@@ -49,11 +49,22 @@ func command() *cobra.Command {
 		timersCommand(), parkedCommand(),
 		healthcheckCommand(),
 		topicsCommand(), groupsCommand(), lagCommand(), sendCommand(), tailCommand(), msgCommand(), doctorCommand(), whyCommand(), configCommand(),
-		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintln(cmd.OutOrStdout(), "wheelmq "+version)
-		}},
+		versionCommand(),
 	)
 	return root
+}
+
+func versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		if asJSON {
+			return jsonLine(cmd, map[string]string{"version": version})
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "wheelmq "+version)
+		return err
+	}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 // oneLine joins the lines of a text, so that a supervisor's log shows all of it.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // asCommand makes the test binary be the command.
@@ -263,4 +265,24 @@ func TestVersion(t *testing.T) {
 	if code := run([]string{"version"}, &out, &stderr); code != 0 || out.String() != "wheelmq dev\n" {
 		t.Errorf("exit code %d, printed %q %q", code, out.String(), stderr.String())
 	}
+}
+
+// Whatever prints something prints it for programs too.
+func TestJSON_IsAnOptionOfEveryCommand(t *testing.T) {
+	t.Parallel()
+	// These run until they are told to end, or print nothing but a shell's language.
+	without := map[string]bool{"serve": true, "broker": true, "namesrv": true, "completion": true, "help": true}
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if without[cmd.Name()] {
+			return
+		}
+		if !cmd.HasSubCommands() && cmd.Flag("json") == nil && cmd.InheritedFlags().Lookup("json") == nil {
+			t.Errorf("%s has no --json", cmd.CommandPath())
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	check(command())
 }

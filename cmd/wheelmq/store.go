@@ -48,16 +48,35 @@ func storeCommand() *cobra.Command {
 	return cmd
 }
 
+// outputFlags say how a report is printed.
+type outputFlags struct {
+	format string
+	json   bool
+}
+
+func (o *outputFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, as -o json")
+}
+
+func (o *outputFlags) asJSON() (bool, error) {
+	if o.format != "text" && o.format != "json" {
+		return false, &exitError{exitNoStore, fmt.Errorf("--output=%q: want text or json", o.format)}
+	}
+	return o.json || o.format == "json", nil
+}
+
 // storeReader is a command that reads the directory it is given.
 func storeReader(use, short string, read func(cmd *cobra.Command, d *offline.Dir, asJSON bool) error) *cobra.Command {
-	var output string
+	var output outputFlags
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		if output != "text" && output != "json" {
-			return &exitError{exitNoStore, fmt.Errorf("--output=%q: want text or json", output)}
+		asJSON, err := output.asJSON()
+		if err != nil {
+			return err
 		}
-		return withStore(args[0], func(d *offline.Dir) error { return read(cmd, d, output == "json") })
+		return withStore(args[0], func(d *offline.Dir) error { return read(cmd, d, asJSON) })
 	}}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	output.add(cmd)
 	return cmd
 }
 

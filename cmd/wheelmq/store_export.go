@@ -18,7 +18,8 @@ import (
 
 // storeExport makes a copy of a store for the real broker.
 func storeExport() *cobra.Command {
-	var to, output string
+	var to string
+	var output outputFlags
 	cmd := &cobra.Command{
 		Use: "export --to COPY DIR", Short: "Copy a store so that RocketMQ goes on with all that waits in it",
 		Long: "Copy the store in DIR, whose server was stopped, to the new directory COPY, so that a RocketMQ 5.5.0\n" +
@@ -26,14 +27,15 @@ func storeExport() *cobra.Command {
 			"is: start one server or the other from here on, not both.\n\n" +
 			"Put the printed keys into the real broker's broker.conf.",
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "text" && output != "json" {
-				return &exitError{exitNoStore, fmt.Errorf("--output=%q: want text or json", output)}
+			asJSON, err := output.asJSON()
+			if err != nil {
+				return err
 			}
-			return exportStore(cmd, args[0], to, output == "json")
+			return exportStore(cmd, args[0], to, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "directory of the copy; it must be empty or not exist")
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	output.add(cmd)
 	if err := cmd.MarkFlagRequired("to"); err != nil {
 		panic(err) // the flag is defined above
 	}
