@@ -65,7 +65,7 @@ fuzz: ## each fuzz target for FUZZTIME (5m), two at a time
 	@for pkg in $(FUZZED); do go test -list '^Fuzz' $$pkg | sed -n "s|^Fuzz|$$pkg Fuzz|p"; done | \
 	  xargs -P 2 -n 2 sh -c 'go test -run xxx -fuzz "^$$1\$$" -fuzztime $(FUZZTIME) -parallel 1 $$0'
 
-docs: ## regenerate docs/differences.md and docs/compat.md
+docs: ## regenerate docs/differences.md, docs/compat.md and docs/configuration.md
 	go run ./tools/docs
 
 clean: ## remove what was built and the default store directory

@@ -19,7 +19,7 @@ func (l *life) register(b *broker.Broker) {
 	}
 	tell := func() {
 		wrapper := b.Topics().Wrapper()
-		topic.Restrict(wrapper.TopicConfigTable, int32(l.cfg.BrokerPermission))
+		topic.Restrict(wrapper.TopicConfigTable, int32(b.Config().BrokerPermission))
 		r := namesrv.Registration{BrokerIdentity: l.identity(), Topics: wrapper}
 		if l.cfg.BrokerIP1 == "" {
 			r.LocalPort = l.ports.broker
@@ -54,7 +54,7 @@ func (l *life) registerOutside(b *broker.Broker) error {
 	}
 	r, err := registration.New(registration.Options{
 		NameServers: l.cfg.NamesrvAddr, Identity: l.identity(), Topics: b.Topics(), PeriodMs: l.cfg.RegisterNameServerPeriod,
-		BrokerPermission: int32(l.cfg.BrokerPermission), FixedAddress: l.cfg.BrokerIP1 != "", Only: l.namesrv == nil, Wire: clock.Real{},
+		BrokerPermission: func() int32 { return int32(b.Config().BrokerPermission) }, FixedAddress: l.cfg.BrokerIP1 != "", Only: l.namesrv == nil, Wire: clock.Real{},
 		Log: l.log.WithField("part", "registration"), Health: l.health,
 	})
 	if err != nil {

@@ -36,6 +36,8 @@ func (b *Broker) assemble() error {
 	routes := b.routes()
 	b.router = remoting.NewRouter(routes, remoting.RouterOptions{Before: b.opts.Before, Log: b.opts.Log})
 	b.own = remoting.NewRouter(routes, remoting.RouterOptions{Log: b.opts.Log})
+	b.live.Check(b.checkChange)
+	b.live.Follow(b.follow)
 	return nil
 }
 
@@ -45,7 +47,7 @@ func (b *Broker) assembleTables(tables persist.Dir) (err error) {
 	if b.topics, err = topic.New(topic.Options{
 		Store: o.Store, Log: o.Log, Differences: o.Differences, Config: tables, Cluster: c.BrokerClusterName,
 		Broker: c.BrokerName, AutoCreate: c.AutoCreateTopicEnable, DefaultQueueNums: int32(c.DefaultTopicQueueNums),
-		ScheduleQueues: int32(max(18, len(b.levels))), TraceTopicEnable: c.TraceTopicEnable,
+		ScheduleQueues: int32(b.levels.Room()), TraceTopicEnable: c.TraceTopicEnable,
 		ClusterTopicEnable: c.ClusterTopicEnable, BrokerTopicEnable: c.BrokerTopicEnable,
 	}); err != nil {
 		return err

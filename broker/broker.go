@@ -22,6 +22,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/park"
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/broker/rewind"
 	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/broker/stats"
@@ -69,7 +70,8 @@ type Options struct {
 // Broker is one broker without its sockets.
 type Broker struct {
 	opts   Options
-	levels schedule.Levels
+	live   *config.Live
+	levels *schedule.LevelTable
 	// virtual is the clock of messages when that is one that tests turn, else nil.
 	virtual *clock.Virtual
 
@@ -87,6 +89,8 @@ type Broker struct {
 	appender *appender.Appender
 	park     *park.Service
 	schedule *schedule.Service
+	pull     *processor.Pull
+	popping  *processor.Pop
 	timers   *timer.Admission
 	timer    *timer.Service
 	watchdog *watchdog.Watchdog
@@ -105,12 +109,14 @@ type Broker struct {
 // New opens the store and assembles the services. Nothing runs before Start; Close is due in
 // any case.
 func New(opts Options) (*Broker, error) {
-	levels, err := schedule.ParseLevels(opts.Config.MessageDelayLevel)
+	b := &Broker{opts: opts}
+	b.virtual, _ = opts.Store.(*clock.Virtual)
+	b.openConfig()
+	levels, err := schedule.ParseLevels(b.opts.Config.MessageDelayLevel)
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{opts: opts, levels: levels}
-	b.virtual, _ = opts.Store.(*clock.Virtual)
+	b.levels = schedule.NewLevelTable(levels)
 	if err := b.openStore(); err != nil {
 		return nil, err
 	}
@@ -127,7 +133,7 @@ func (b *Broker) openStore() (err error) {
 	if err != nil {
 		return err
 	}
-	keep.Keep = b.virtual != nil && !b.opts.ExpireFiles
+	keep.Keep = b.keepsFiles()
 	b.store, err = store.Open(b.breakable(store.Options{
 		Dir: c.StorePathRootDir, Memory: b.opts.Memory, CommitLogFileSize: int(c.MappedFileSizeCommitLog),
 		ConsumeQueueFileSize: int(c.MappedFileSizeConsumeQueue), MaxMessageSize: int(c.MaxMessageSize),
@@ -212,7 +218,7 @@ func (b *Broker) ConnClosed(conn remoting.Conn) {
 // that a new group's first retry does not wait for the client's next look at the routes.
 func (b *Broker) EnsureRetryTopic(name string) bool {
 	group, derived := topic.GroupOf(name)
-	if !derived || !b.opts.Config.AutoCreateSubscriptionGroup || name != message.PrefixRetry+group ||
+	if !derived || !b.live.Get().AutoCreateSubscriptionGroup || name != message.PrefixRetry+group ||
 		!b.opts.Differences.Use(difference.RetryRouteAtFirstQuery) {
 		return false
 	}

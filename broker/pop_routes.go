@@ -5,6 +5,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/processor"
+	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -15,16 +16,17 @@ func (b *Broker) popVisible(k pop.Key) { b.polls.Wake(k.Topic, k.Group, k.QueueI
 func (b *Broker) popRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
 	sync := c.FlushDiskType == "SYNC_FLUSH"
+	b.popping = processor.NewPop(processor.PopOptions{
+		Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Windows: b.pops, Store: b.store, Polls: b.polls, Stats: b.stats,
+		Time: o.Store, Wire: o.Wire, Differences: o.Differences, Log: o.Log.WithField("part", "pop"), Limits: pullLimits(c),
+		Verdicts: &b.verdicts, Readable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&4 != 0 }), BrokerName: c.BrokerName,
+		BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync, RetryV2: c.EnableRetryTopicV2,
+		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability),
+		RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
+		NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
+	})
 	return slices.Concat(
-		processor.NewPop(processor.PopOptions{
-			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Windows: b.pops, Store: b.store, Polls: b.polls, Stats: b.stats,
-			Time: o.Store, Wire: o.Wire, Differences: o.Differences, Log: o.Log.WithField("part", "pop"), Limits: b.pullLimits(),
-			Verdicts: &b.verdicts, Readable: func() bool { return c.BrokerPermission&4 != 0 }, BrokerName: c.BrokerName,
-			BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync, RetryV2: c.EnableRetryTopicV2,
-			ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability),
-			RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
-			NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
-		}).Routes(),
+		b.popping.Routes(),
 		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, Stats: b.stats, SyncFlush: sync}).Routes(),
 	)
 }

@@ -23,13 +23,13 @@ func (b *Broker) sendRoutes() []remoting.Route {
 	send := processor.NewSend(processor.SendOptions{
 		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store, Wire: o.Wire,
 		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
-		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: c.RejectTransactionMessage, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
-		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: func() bool { return c.BrokerPermission&2 != 0 },
+		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: b.flag(func(c *config.Config) bool { return c.RejectTransactionMessage }), SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
+		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&2 != 0 }),
 	})
 	return slices.Concat(
 		send.Routes(),
 		(&processor.Reply{
-			Send: send, Clients: b.clients, Stored: c.StoreReplyMessageEnable, Time: o.Store, Log: o.Log,
+			Send: send, Clients: b.clients, Stored: b.flag(func(c *config.Config) bool { return c.StoreReplyMessageEnable }), Time: o.Store, Log: o.Log,
 		}).Routes(),
 		(&processor.SendBack{
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
@@ -38,8 +38,8 @@ func (b *Broker) sendRoutes() []remoting.Route {
 		processor.NewEndTransaction(b.halves).Routes(),
 		(&processor.Recall{
 			Topics: b.topics, Appender: b.appender, Stats: b.stats, Store: o.Store, StoreHost: o.StoreHost, Broker: c.BrokerName,
-			Region: c.RegionID, MaxDelayMs: c.TimerMaxDelaySec * 1000, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", Allowed: b.recallAllowed,
-			Writable: func() bool { return c.BrokerPermission&2 != 0 || c.AllowRecallWhenBrokerNotWriteable },
+			Region: c.RegionID, MaxDelayMs: func() int64 { return maxDelayMs(b.live.Get()) }, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", Allowed: b.recallAllowed,
+			Writable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&2 != 0 || c.AllowRecallWhenBrokerNotWriteable }),
 		}).Routes(),
 		b.timerAdmin().Routes(),
 	)
@@ -48,33 +48,24 @@ func (b *Broker) sendRoutes() []remoting.Route {
 // pullRoutes are the requests by which consumers read and say how far they are.
 func (b *Broker) pullRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
+	b.pull = processor.NewPull(processor.PullOptions{
+		Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
+		Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound,
+		Readable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&4 != 0 }), BrokerName: c.BrokerName,
+		Verdicts: &b.verdicts, PropertyFilter: b.propertyFilter, PullSettings: pullSettings(c),
+	})
 	return slices.Concat(
-		processor.NewPull(processor.PullOptions{
-			Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
-			Stats: b.stats, Wire: o.Wire, Differences: o.Differences, Log: o.Log, InFlight: b.inFlight, Rewound: o.Rewound, Readable: func() bool { return c.BrokerPermission&4 != 0 }, BrokerName: c.BrokerName,
-			Verdicts: &b.verdicts, PropertyFilter: b.propertyFilter(), NoLitePull: !c.LitePullMessageEnable,
-			LongPolling: c.LongPollingEnable, ShortPollingMs: c.ShortPollingTimeMills,
-			Limits: b.pullLimits(),
-		}).Routes(),
+		b.pull.Routes(),
 		(&processor.ConsumerOffset{
 			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Clients: b.clients, Store: b.store, HotBytes: hotBytes(),
 		}).Routes(),
 		(&processor.OffsetReset{
-			BrokerName: c.BrokerName, ServerSide: c.UseServerSideResetOffset, Topics: b.topics, Groups: b.groups, Clients: b.clients,
+			BrokerName: c.BrokerName, ServerSide: b.flag(func(c *config.Config) bool { return c.UseServerSideResetOffset }), Topics: b.topics, Groups: b.groups, Clients: b.clients,
 			Offsets: b.offsets, Store: b.store, Polls: b.polls, Differences: o.Differences, Log: o.Log,
 		}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
 		b.popRoutes(),
 	)
-}
-
-func (b *Broker) pullLimits() processor.PullLimits {
-	c := b.opts.Config
-	return processor.PullLimits{
-		HotBytes:   hotBytes(),
-		MemoryMsgs: int32(c.MaxTransferCountOnMessageInMemory), MemorySize: c.MaxTransferBytesOnMessageInMemory,
-		DiskMsgs: int32(c.MaxTransferCountOnMessageInDisk), DiskSize: c.MaxTransferBytesOnMessageInDisk,
-	}
 }
 
 // groupRoutes are the requests about clients and their groups.
@@ -83,7 +74,7 @@ func (b *Broker) groupRoutes() []remoting.Route {
 	return slices.Concat(
 		(&processor.Relay{BrokerName: c.BrokerName, Clients: b.clients, Topics: b.topics, Groups: b.groups, Store: b.store, Log: o.Log}).Routes(),
 		(&processor.Heartbeat{
-			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: c.RejectPullConsumerEnable, PropertyFilter: b.propertyFilter(),
+			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: b.flag(func(c *config.Config) bool { return c.RejectPullConsumerEnable }), PropertyFilter: b.propertyFilter,
 			Log: o.Log,
 		}).Routes(),
 		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets, Differences: b.opts.Differences}).Routes(),
@@ -104,7 +95,7 @@ func (b *Broker) queryRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
 	return slices.Concat(
 		(&processor.QueueUnits{Clients: b.clients, Store: b.store, Pops: b.pops}).Routes(),
-		(&processor.Query{Index: b.store, DefaultMaxNum: int(c.DefaultQueryMaxNum), Differences: o.Differences}).Routes(),
+		(&processor.Query{Index: b.store, DefaultMaxNum: func() int { return int(b.live.Get().DefaultQueryMaxNum) }, Differences: o.Differences}).Routes(),
 		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
@@ -118,6 +109,7 @@ func (b *Broker) queryRoutes() []remoting.Route {
 func (b *Broker) adminRoutes() []remoting.Route {
 	o := b.opts
 	return slices.Concat(
+		(&processor.BrokerConfig{Config: b.live, Differences: o.Differences, Log: o.Log}).Routes(),
 		(&processor.Replica{ConsumerOffsets: b.offsets.Marshal, DelayOffsets: b.schedule.Marshal, Store: b.store}).Routes(),
 		(&processor.Correction{Offsets: b.offsets, Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
@@ -141,7 +133,7 @@ func (b *Broker) keepsQueues(name string) bool {
 // broker's.
 func (b *Broker) recallAllowed() bool {
 	const key = "recallMessageEnable"
-	c := b.opts.Config
+	c := b.live.Get()
 	if !c.RecallMessageEnable || c.Source(key) != config.SourceDefault {
 		return c.RecallMessageEnable
 	}
@@ -150,13 +142,13 @@ func (b *Broker) recallAllowed() bool {
 
 // propertyFilter tells whether SQL92 filters are served. That is this server's default, not the real
 // broker's.
-func (b *Broker) propertyFilter() func() bool {
+func (b *Broker) propertyFilter() bool {
 	const key = "enablePropertyFilter"
-	c := b.opts.Config
+	c := b.live.Get()
 	if !c.EnablePropertyFilter || c.Source(key) != config.SourceDefault {
-		return func() bool { return c.EnablePropertyFilter }
+		return c.EnablePropertyFilter
 	}
-	return func() bool { return b.opts.Differences.Use(difference.SQLByDefault) }
+	return b.opts.Differences.Use(difference.SQLByDefault)
 }
 
 // timerAdmin shows how far timers are; with timerWheelEnable=false there are none.
@@ -199,7 +191,7 @@ func (b *Broker) configText() (properties, version string) {
 	v, err := json.Marshal(b.topics.DataVersion())
 	if err != nil {
 		// A struct of three integers always marshals.
-		return b.opts.Config.Properties(), "{}"
+		return b.live.Get().Properties(), "{}"
 	}
-	return b.opts.Config.Properties(), string(v)
+	return b.live.Get().Properties(), string(v)
 }

@@ -69,7 +69,7 @@ func (s *Stopped) open(dir string, report *offline.Report, now clock.Clock) (err
 		return err
 	}
 	s.waiting.schedule, err = schedule.New(schedule.Options{
-		Levels: levels, Store: now, Wire: clock.Real{}, Log: s.store, Park: leave{log}, Topics: leave{},
+		Levels: schedule.NewLevelTable(levels), Store: now, Wire: clock.Real{}, Log: s.store, Park: leave{log}, Topics: leave{},
 		Config: persist.In(files, "config"), Wheel: log,
 	})
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 // Key is one key of broker.conf, as the tags of Config describe it.
 type Key struct {
 	Name, Default, Doc string
+	Live               bool // may be changed while the server runs, with effect at once
+	Local              bool // names a place on the machine: never set over the network
 
 	field    int      // in Config
 	min, max int64    // of integers, both included
@@ -35,7 +37,7 @@ func readTags() []Key {
 		if !ok {
 			continue
 		}
-		k := Key{Name: name, Default: tag.Get("default"), Doc: tag.Get("doc"), field: i}
+		k := Key{Name: name, Default: tag.Get("default"), Doc: tag.Get("doc"), Live: tag.Get("live") == "true", Local: tag.Get("local") == "true", field: i}
 		k.min, k.max = bound(tag, "min", 0), bound(tag, "max", math.MaxInt64)
 		if values, ok := tag.Lookup("oneof"); ok {
 			k.oneOf = strings.Split(values, ",")

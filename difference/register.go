@@ -56,6 +56,7 @@ const (
 	ForbiddenByTopic
 	StatsWithoutOffsets
 	RecreatedTopicAnew
+	ConfigChecked
 	PopDeadLetters
 	PopOnTime
 	CorrectionOnlyReads
@@ -117,6 +118,7 @@ var register = [count]Difference{
 	SQLBounded:                 {Name: "sql-bounded", Real: "an SQL92 expression may be of any length: one that is too long for the stack of the broker's threads fails for every message, which nobody is told", Ours: "one of more than 64 KiB, or nested more than 1,000 deep, is refused with code 23", Fixed: true},
 	ForbiddenByTopic:           {Name: "forbidden-by-topic", Real: "letting a group read a topic again (353) lifts what it is forbidden in every other topic, until a restart brings it back", Ours: "that topic only, for good", Fixed: true},
 	StatsWithoutOffsets:        {Name: "stats-without-offsets", Real: "QUERY_CONSUME_TIME_SPAN says that a group without an offset is behind since 1970, and GET_BROKER_CONSUME_STATS knows no pull offsets and a negative total of what is in flight", Ours: "the delay is counted from the oldest message, and the pull offsets are those of GET_CONSUME_STATS", Fixed: true},
+	ConfigChecked:              {Name: "config-checked", Real: "UPDATE_BROKER_CONFIG and UPDATE_NAMESRV_CONFIG answer success to an unknown key, to a value that does not fit, and to a key that is read at start only; keys that name files may be set over the network", Ours: "such a change is refused with code 29 and the reason, one of a key that names a place on the machine with 16; of several keys all are changed or none", Fixed: true},
 	RecreatedTopicAnew:         {Name: "recreated-topic-from-its-beginning", Real: "clients that are online while a topic is deleted and created again pull and commit where they were in the old one: past the end of the new one, its first messages are passed over", Ours: "they are sent to its beginning, and their old offsets are ignored"},
 	PopDeadLetters:             {Name: "pop-dead-letters", Real: "a message that pop consumers never acknowledge comes back for ever: only a client that tells so ends it", Ours: "after the group's retryMaxTimes it goes to %DLQ%group"},
 	PopOnTime:                  {Name: "pop-on-time", Real: "a popped message that is not acknowledged comes back 2 to 3.5 s after it is visible again", Ours: "at its millisecond", Fixed: true},

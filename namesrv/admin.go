@@ -4,6 +4,9 @@ package namesrv
 // masters, RocketMQ 5.5.0.
 
 import (
+	"errors"
+
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
@@ -53,10 +56,11 @@ func (s *Server) topicsByFlag(match func(flag int32) bool) remoting.Handler {
 }
 
 func (s *Server) updateConfig(ex *remoting.Exchange) error {
-	if !s.config.update(string(ex.Req.Body)) {
-		return remoting.Errorf(remoting.NoPermission, "Can not update config in black list.")
+	err := s.config.update(string(ex.Req.Body))
+	if refusal := (*remoting.Error)(nil); errors.As(err, &refusal) && refusal.Code == remoting.InvalidParameter && s.opts.Differences != nil {
+		s.opts.Differences.Use(difference.ConfigChecked)
 	}
-	return nil
+	return err
 }
 
 func (s *Server) getConfig(ex *remoting.Exchange) error {

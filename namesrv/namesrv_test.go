@@ -332,7 +332,16 @@ func TestConfig_OrderedTopics(t *testing.T) {
 	if got.Code != remoting.NoPermission || got.Remark != "Can not update config in black list." {
 		t.Errorf("black list: %d %q", got.Code, got.Remark)
 	}
-	p.must(remoting.UpdateNamesrvConfig, nil, []byte("orderMessageEnable=true\nenableAllTopicList = false\nnoSuchKey=1\n"))
+	for body, want := range map[string]string{
+		"orderMessageEnable=true\nnoSuchKey=1\n": "nothing is changed: noSuchKey is unknown",
+		"orderMessageEnable=perhaps":             `nothing is changed: orderMessageEnable="perhaps": want true or false`,
+		"scanNotActiveBrokerInterval=1":          "nothing is changed: scanNotActiveBrokerInterval has no effect on this server",
+	} {
+		if got := p.call(remoting.UpdateNamesrvConfig, nil, []byte(body)); got.Code != remoting.InvalidParameter || got.Remark != want {
+			t.Errorf("%q: %d %q, want 29 %q", body, got.Code, got.Remark, want)
+		}
+	}
+	p.must(remoting.UpdateNamesrvConfig, nil, []byte("orderMessageEnable=true\nenableAllTopicList = false\nscanNotActiveBrokerInterval=5000\n"))
 	if got, _ := p.route("T"); !strings.Contains(got, `"orderTopicConf":"broker-a:2"`) {
 		t.Errorf("no order configuration: %s", got)
 	}

@@ -181,7 +181,7 @@ func (s *Server) Routes() []remoting.Route {
 		row(getHasUnitSubUnunitTopicList, "GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST",
 			s.topicsByFlag(func(f int32) bool { return f&(flagUnit|flagUnitSub) == flagUnitSub }), "3.2"),
 		partial(row(remoting.UpdateNamesrvConfig, "UPDATE_NAMESRV_CONFIG", s.updateConfig, "4.0"),
-			"in memory; of most keys the value is kept without an effect"),
+			"until the next start; keys without an effect here are refused"),
 		row(remoting.GetNamesrvConfig, "GET_NAMESRV_CONFIG", s.getConfig, "4.0"),
 		row(getBrokerMemberGroup, "GET_BROKER_MEMBER_GROUP", s.memberGroup, "5.0"),
 		row(brokerHeartbeat, "BROKER_HEARTBEAT", s.heartbeat, "5.0"),

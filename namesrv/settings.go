@@ -3,8 +3,10 @@ package namesrv
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/remoting"
 )
 
 // settings are the name server's configuration as requests 318 and 319 see it. Those
@@ -16,6 +18,9 @@ type settings struct {
 
 // blackList are the keys that 318 must not touch.
 var blackList = []string{"configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome"}
+
+// live are the keys that have an effect, which they have at once.
+var live = []string{"enableAllTopicList", "orderMessageEnable", "returnOrderTopicConfigToBroker"}
 
 func newSettings(given map[string]string) *settings {
 	s := &settings{values: map[string]string{
@@ -61,27 +66,41 @@ func (s *settings) text() []byte {
 	return out
 }
 
-// update applies a properties text and reports false, changing nothing, when it names a
-// key of the black list. Unknown keys are ignored, as the real server does.
-func (s *settings) update(text string) bool {
-	changes := make(map[string]string)
-	for line := range strings.Lines(text) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-		if ok && !strings.HasPrefix(key, "#") {
-			changes[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
-	for _, key := range blackList {
-		if _, bad := changes[key]; bad {
-			return false
-		}
+// update applies a properties text, or nothing of it: a key of the black list, one that is unknown, and
+// one that has no effect here or whose value does not fit are refused. A value that a key has already
+// is no change.
+func (s *settings) update(text string) error {
+	pairs, err := config.ParseProperties(text)
+	if err != nil {
+		return remoting.Errorf(remoting.InvalidParameter, "the body is no properties text: %v", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key, value := range changes {
-		if _, known := s.values[key]; known {
-			s.values[key] = value
+	for _, p := range pairs {
+		if err := s.check(p); err != nil {
+			return err
 		}
 	}
-	return true
+	for _, p := range pairs {
+		s.values[p.Key] = p.Value
+	}
+	return nil
+}
+
+// check refuses what cannot be set. s.mu is held.
+func (s *settings) check(p config.Pair) error {
+	before, known := s.values[p.Key]
+	switch {
+	case slices.Contains(blackList, p.Key):
+		return remoting.Errorf(remoting.NoPermission, "Can not update config in black list.")
+	case known && p.Value == before:
+		return nil
+	case !known:
+		return remoting.Errorf(remoting.InvalidParameter, "nothing is changed: %s is unknown", p.Key)
+	case !slices.Contains(live, p.Key):
+		return remoting.Errorf(remoting.InvalidParameter, "nothing is changed: %s has no effect on this server", p.Key)
+	case p.Value != "true" && p.Value != "false":
+		return remoting.Errorf(remoting.InvalidParameter, "nothing is changed: %s=%q: want true or false", p.Key, p.Value)
+	}
+	return nil
 }

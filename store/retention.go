@@ -50,7 +50,7 @@ func (s *Store) cleanLoop() {
 	for {
 		s.checkSpace()
 		s.deleteExpired()
-		wait := s.opts.Retention.IntervalMs
+		wait := s.keep.Load().IntervalMs
 		if s.full.Load() != nil {
 			wait = min(wait, fullRetryMs)
 		}
@@ -62,6 +62,12 @@ func (s *Store) cleanLoop() {
 			return
 		}
 	}
+}
+
+// Keep changes when log files are deleted, from the next look on, which comes at once.
+func (s *Store) Keep(r Retention) {
+	s.keep.Store(&r)
+	s.wakeClean()
 }
 
 func (s *Store) wakeClean() {
@@ -101,7 +107,7 @@ func (s *Store) deleteNext(manual bool) bool {
 	if err != nil {
 		return false
 	}
-	r, used := s.opts.Retention, space.Ratio()
+	r, used := s.keep.Load(), space.Ratio()
 	if r.Keep && !manual {
 		s.pinned.Store(nil)
 		return false
@@ -157,7 +163,7 @@ func (s *Store) expired(next *file) bool {
 	}
 	defer next.drop()
 	v, err := message.Parse(next.b)
-	return err == nil && v.StoreTimestamp+s.opts.Retention.ReservedMs <= s.opts.Clock.NowMillis()
+	return err == nil && v.StoreTimestamp+s.keep.Load().ReservedMs <= s.opts.Clock.NowMillis()
 }
 
 func (s *Store) notePin(pin Pin) {

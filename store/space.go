@@ -85,9 +85,9 @@ func (s *Store) checkSpace() {
 		s.clearFull()
 		return
 	}
-	if used := space.Ratio(); used > s.opts.Retention.WarnRatio {
+	if used := space.Ratio(); used > s.keep.Load().WarnRatio {
 		s.setFull(fmt.Sprintf("the disk of %s is used to %.1f %%, more than diskSpaceWarningLevelRatio %.0f %% (%d bytes free)",
-			s.opts.Dir, used*100, s.opts.Retention.WarnRatio*100, space.Free))
+			s.opts.Dir, used*100, s.keep.Load().WarnRatio*100, space.Free))
 		return
 	}
 	s.clearFull()

@@ -41,6 +41,7 @@ type Store struct {
 	watching atomic.Bool
 	timeouts atomic.Int64
 
+	keep    atomic.Pointer[Retention]
 	broken  atomic.Pointer[error]  // why nothing more is accepted
 	full    atomic.Pointer[string] // why clients' records are refused, or nil
 	pinned  atomic.Pointer[Pin]    // what keeps the oldest log file beyond its time, or nil
@@ -78,6 +79,7 @@ func Open(opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{opts: opts, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), clean: make(chan struct{}, 1), watch: make(chan struct{}, 1), stop: make(chan struct{})}
+	s.keep.Store(&opts.Retention)
 	switch {
 	case opts.FS != nil:
 		s.fs = opts.FS

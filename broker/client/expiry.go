@@ -27,10 +27,20 @@ func (r *Registry) expireLoop() {
 	}
 }
 
+// ExpireAfter changes how long a client lives without a heartbeat, ms.
+func (r *Registry) ExpireAfter(ms int64) {
+	r.expireMs.Store(ms)
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
 // expire drops the silent members, closes their connections, and returns when to look
 // again, or -1 when nobody is left.
 func (r *Registry) expire() (next int64) {
-	last := r.opts.Wire.NowMillis() - r.opts.ExpireMs
+	expireMs := r.expireMs.Load()
+	last := r.opts.Wire.NowMillis() - expireMs
 	silent := func(m *Member) bool { return m.LastUpdate <= last }
 	var lost []*Member
 	next = -1
@@ -40,7 +50,7 @@ func (r *Registry) expire() (next int64) {
 	r.eachMember(func(m *Member) {
 		if silent(m) {
 			lost = append(lost, m)
-		} else if due := m.LastUpdate + r.opts.ExpireMs; next < 0 || due < next {
+		} else if due := m.LastUpdate + expireMs; next < 0 || due < next {
 			next = due
 		}
 	})

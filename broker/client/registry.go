@@ -67,6 +67,7 @@ type Registry struct {
 	memory     *memory
 	conflicts  atomic.Int64 // that operators were warned of
 
+	expireMs atomic.Int64  // as Options.ExpireMs
 	idle     atomic.Bool   // nobody was there to expire
 	kick     chan struct{} // somebody came
 	stop     chan struct{}
@@ -89,6 +90,7 @@ func New(opts Options) (*Registry, error) {
 		kick:       make(chan struct{}, 1),
 		stop:       make(chan struct{}),
 	}
+	r.expireMs.Store(opts.ExpireMs)
 	r.calls.begin(opts.Log)
 	if err := r.register(); err != nil {
 		return nil, err

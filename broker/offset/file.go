@@ -37,10 +37,8 @@ type file struct {
 
 // New loads the table from its file; without a readable one it is empty.
 func New(opts Options) (*Table, error) {
-	if opts.FlushMs <= 0 || opts.FlushMs > maxFlushMs {
-		opts.FlushMs = maxFlushMs
-	}
 	t := &Table{opts: opts, rows: make(map[string]*row), dirty: make(chan struct{}, 1), stop: make(chan struct{})}
+	t.SaveWithin(opts.FlushMs)
 	t.load()
 	t.clamp()
 	if opts.Health != nil {
@@ -60,6 +58,15 @@ func New(opts Options) (*Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// SaveWithin changes how long a committed offset waits for its save, ms, from the next one on; 0 and
+// more than maxFlushMs are maxFlushMs.
+func (t *Table) SaveWithin(flushMs int64) {
+	if flushMs <= 0 {
+		flushMs = maxFlushMs
+	}
+	t.flushMs.Store(min(flushMs, maxFlushMs))
 }
 
 // Start begins to save what changes, FlushMs after the first change.
@@ -89,7 +96,7 @@ func (t *Table) run() {
 			return
 		case <-t.dirty:
 		}
-		alarm.Arm(t.opts.Wire.NowMillis() + t.opts.FlushMs)
+		alarm.Arm(t.opts.Wire.NowMillis() + t.flushMs.Load())
 		select {
 		case <-t.stop:
 			return

@@ -69,6 +69,7 @@ type Table struct {
 	version  dataVersion  // guarded by saveMu
 	changes  atomic.Int64 // grows with everything that Save must write
 	saved    atomic.Int64 // value of changes at the last save
+	flushMs  atomic.Int64 // how long a change waits for its save
 	saveMu   sync.Mutex   // one save at a time
 	saveErr  atomic.Pointer[error]
 	asleep   atomic.Bool   // run waits for dirty

@@ -31,8 +31,8 @@ type Heartbeat struct {
 	Groups  groupFinder
 	Topics  retryTopics
 	// RejectPullConsumer is rejectPullConsumerEnable: consumers that pull by themselves
-	// are not registered.
-	RejectPullConsumer bool
+	// are not registered; nil is false.
+	RejectPullConsumer func() bool
 	// PropertyFilter tells whether SQL92 filters are served (enablePropertyFilter); nil is never.
 	PropertyFilter func() bool
 	Log            logrus.FieldLogger
@@ -74,7 +74,7 @@ func (h *Heartbeat) heartbeat(ex *remoting.Exchange) error {
 // consumer translates an entry and creates the group's retry topic. A group that does not
 // exist and may not be created is left out silently, as by the real server.
 func (h *Heartbeat) consumer(data *remoting.ConsumerData) (client.Consumer, bool) {
-	if h.RejectPullConsumer && data.ConsumeType == client.ConsumeActively {
+	if h.RejectPullConsumer != nil && h.RejectPullConsumer() && data.ConsumeType == client.ConsumeActively {
 		return client.Consumer{}, false
 	}
 	group := h.Groups.Find([]byte(data.GroupName))

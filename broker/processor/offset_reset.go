@@ -33,7 +33,7 @@ type (
 // (RESET_CONSUMER_CLIENT_OFFSET, 220), and nothing changes here until those commit.
 type OffsetReset struct {
 	BrokerName  string
-	ServerSide  bool // useServerSideResetOffset
+	ServerSide  func() bool // useServerSideResetOffset
 	Topics      topicReader
 	Groups      groupReader
 	Clients     onlineGroups
@@ -72,7 +72,7 @@ func (o *OffsetReset) reset(ex *remoting.Exchange) error {
 		return ownOffsets(req.Group)
 	}
 	config := o.Topics.Get([]byte(req.Topic))
-	if !o.ServerSide {
+	if !o.ServerSide() {
 		return o.pushReset(ex, &req, config)
 	}
 	switch {

@@ -95,8 +95,15 @@ type Pop struct {
 
 // NewPop returns the family of POP_MESSAGE.
 func NewPop(opts PopOptions) *Pop {
-	opts.Limits.setDefaults()
-	return &Pop{opts: opts, records: records{store: opts.Store, limits: opts.Limits, verdicts: opts.Verdicts, log: opts.Log}}
+	p := &Pop{opts: opts, records: records{store: opts.Store, verdicts: opts.Verdicts, log: opts.Log}}
+	p.Limit(opts.Limits)
+	return p
+}
+
+// Limit changes the limits for the pops that come from now on.
+func (p *Pop) Limit(l PullLimits) {
+	l.setDefaults()
+	p.records.limits.Store(&l)
 }
 
 // Routes returns the table rows.

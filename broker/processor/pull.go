@@ -2,6 +2,7 @@ package processor
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
 
@@ -92,6 +93,11 @@ type PullOptions struct {
 	Verdicts *filter.Verdicts
 	// BrokerName goes into the remark when it does not.
 	BrokerName string
+	PullSettings
+}
+
+// PullSettings are what may change while pulls come.
+type PullSettings struct {
 	// NoLitePull is litePullMessageEnable=false.
 	NoLitePull bool
 	// LongPolling is longPollingEnable; without it a pull is held ShortPollingMs at most.
@@ -107,18 +113,27 @@ type PullOptions struct {
 // one whose filter is slow. The request field maxMsgBytes is carried but not used, as in the real
 // server.
 type Pull struct {
-	opts    PullOptions
-	records records
-	exprs   filter.Cache
+	opts     PullOptions
+	settings atomic.Pointer[PullSettings]
+	records  records
+	exprs    filter.Cache
 }
 
 // NewPull returns the family of PULL_MESSAGE.
 func NewPull(opts PullOptions) *Pull {
-	opts.Limits.setDefaults()
-	if opts.ShortPollingMs <= 0 {
-		opts.ShortPollingMs = 1000
+	p := &Pull{opts: opts, records: records{store: opts.Store, verdicts: opts.Verdicts, log: opts.Log}}
+	p.Set(opts.PullSettings)
+	return p
+}
+
+// Set changes the settings for the pulls that come from now on.
+func (p *Pull) Set(s PullSettings) {
+	s.Limits.setDefaults()
+	if s.ShortPollingMs <= 0 {
+		s.ShortPollingMs = 1000
 	}
-	return &Pull{opts: opts, records: records{store: opts.Store, limits: opts.Limits, verdicts: opts.Verdicts, log: opts.Log}}
+	p.settings.Store(&s)
+	p.records.limits.Store(&s.Limits)
 }
 
 // Routes returns the table rows.
@@ -186,7 +201,7 @@ func (p *Pull) check(ex *remoting.Exchange, req *remoting.PullMessageRequest) (p
 	if p.opts.Readable != nil && !p.opts.Readable() {
 		return target, forbid(ex, forbiddenBroker, "the broker[%s] pulling message is forbidden", p.opts.BrokerName)
 	}
-	if p.opts.NoLitePull && ex.Req.Code == remoting.LitePullMessage {
+	if p.settings.Load().NoLitePull && ex.Req.Code == remoting.LitePullMessage {
 		return target, forbid(ex, forbiddenBroker, "the broker[%s] for lite pull consumer is forbidden", p.opts.BrokerName)
 	}
 	if target.group = p.opts.Groups.Find(req.ConsumerGroup); target.group == nil {

@@ -26,8 +26,8 @@ func (p *Pull) hold(ex *remoting.Exchange, target pullTarget, deadline int64) *l
 
 // park holds a pull that found nothing.
 func (p *Pull) park(ex *remoting.Exchange, target pullTarget, suspendMs int64) {
-	if !p.opts.LongPolling {
-		suspendMs = min(suspendMs, p.opts.ShortPollingMs)
+	if s := p.settings.Load(); !s.LongPolling {
+		suspendMs = min(suspendMs, s.ShortPollingMs)
 	}
 	conn := ex.Conn
 	ex.Reply.Reset()

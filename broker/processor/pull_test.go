@@ -91,7 +91,7 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 	}
 	opts := processor.PullOptions{
 		Topics: l.topics, Groups: l.groups, Clients: l.clients, Offsets: l.offsets, Store: l.store, Polls: l.polls,
-		Stats: l.stats, Wire: l.wire, Differences: differences, Log: quiet(), LongPolling: true, BrokerName: "broker-a",
+		Stats: l.stats, Wire: l.wire, Differences: differences, Log: quiet(), PullSettings: processor.PullSettings{LongPolling: true}, BrokerName: "broker-a",
 		PropertyFilter: func() bool { return true },
 	}
 	for _, f := range change {
@@ -102,7 +102,7 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 		processor.NewPull(opts),
 		&processor.ConsumerOffset{Topics: l.topics, Groups: l.groups, Offsets: l.offsets, Clients: l.clients, Store: l.store},
 		&processor.OffsetReset{
-			BrokerName: "broker-a", ServerSide: !l.pushedResets, Topics: l.topics, Groups: l.groups, Clients: l.clients,
+			BrokerName: "broker-a", ServerSide: func() bool { return !l.pushedResets }, Topics: l.topics, Groups: l.groups, Clients: l.clients,
 			Offsets: l.offsets, Store: l.store, Polls: l.polls, Differences: differences, Log: quiet(),
 		},
 		&processor.Relay{BrokerName: "broker-a", Clients: l.clients, Topics: l.topics, Groups: l.groups, Store: l.store, Log: quiet()},

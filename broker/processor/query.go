@@ -26,7 +26,7 @@ type keyIndex interface {
 // client to throw away what has another key.
 type Query struct {
 	Index         keyIndex
-	DefaultMaxNum int // messages of a look-up by unique key at most
+	DefaultMaxNum func() int // messages of a look-up by unique key at most
 	Differences   *difference.Set
 }
 
@@ -45,7 +45,7 @@ func (q *Query) query(ex *remoting.Exchange) error {
 	}
 	maxNum := int(req.MaxNum)
 	if req.UniqueKey {
-		maxNum = q.DefaultMaxNum
+		maxNum = q.DefaultMaxNum()
 	}
 	found := q.Index.Query(store.KeyQuery{
 		Topic: req.Topic, Key: req.Key, Tags: req.IndexType == indexTypeTags, MaxNum: maxNum, MaxBytes: maxQueryBytes,

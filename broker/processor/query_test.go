@@ -19,7 +19,7 @@ func TestQueryByKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := (&processor.Query{Index: l.store, DefaultMaxNum: 3, Differences: differences}).Routes()
+	routes := (&processor.Query{Index: l.store, DefaultMaxNum: func() int { return 3 }, Differences: differences}).Routes()
 	put := func(body, properties string) {
 		t.Helper()
 		rec := &message.Record{Topic: "T", Body: []byte(body), Properties: []byte(properties)}
@@ -115,7 +115,7 @@ func TestQueryByKey_FitsAFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := (&processor.Query{Index: l.store, DefaultMaxNum: 32, Differences: differences}).Routes()
+	routes := (&processor.Query{Index: l.store, DefaultMaxNum: func() int { return 32 }, Differences: differences}).Routes()
 	rec := &message.Record{Topic: "T", Body: make([]byte, 3<<20), Properties: []byte("KEYS\x01large\x02")}
 	for i := range 7 {
 		rec.Body[0] = byte(i)

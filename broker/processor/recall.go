@@ -42,10 +42,10 @@ type Recall struct {
 	Store     clock.Clock
 	StoreHost netip.AddrPort
 
-	Broker     string // brokerName
-	Region     string // regionId
-	MaxDelayMs int64  // timerMaxDelaySec
-	SyncFlush  bool   // flushDiskType=SYNC_FLUSH: replies wait for the group commit
+	Broker     string       // brokerName
+	Region     string       // regionId
+	MaxDelayMs func() int64 // timerMaxDelaySec
+	SyncFlush  bool         // flushDiskType=SYNC_FLUSH: replies wait for the group commit
 
 	Allowed  func() bool // recallMessageEnable
 	Writable func() bool // brokerPermission, unless allowRecallWhenBrokerNotWriteable
@@ -106,7 +106,7 @@ func (r *Recall) handle(req *remoting.RecallMessageRequest) (message.RecallHandl
 	}
 	// Message time or the wall decides when the message is due: the handle does not say which.
 	now := r.Store.NowMillis()
-	if left := handle.DeliverMs - min(now, clock.WallMillis(r.Store)); left <= 0 || left >= r.MaxDelayMs {
+	if left := handle.DeliverMs - min(now, clock.WallMillis(r.Store)); left <= 0 || left >= r.MaxDelayMs() {
 		return handle, errRecallInstant
 	}
 	return handle, nil

@@ -2,6 +2,7 @@ package processor
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
 
@@ -83,7 +84,7 @@ type pulled struct {
 // records reads what queues hold for consumers.
 type records struct {
 	store    store.Log
-	limits   PullLimits
+	limits   atomic.Pointer[PullLimits]
 	verdicts *filter.Verdicts // may be nil
 	log      logrus.FieldLogger
 }
@@ -157,7 +158,7 @@ func (r *records) full(got *pulled, maxNums int32, size int64, hot bool) bool {
 	if got.msgs == 0 {
 		return false
 	}
-	limit := r.limits
+	limit := r.limits.Load()
 	if hot {
 		return got.msgs >= min(maxNums, limit.MemoryMsgs) || got.bytes+size > limit.MemorySize
 	}
@@ -166,10 +167,11 @@ func (r *records) full(got *pulled, maxNums int32, size int64, hot bool) bool {
 
 // hotFrom is the CommitLog offset from which records are taken to be in memory.
 func (r *records) hotFrom() int64 {
-	if r.limits.HotBytes <= 0 {
+	hot := r.limits.Load().HotBytes
+	if hot <= 0 {
 		return 0
 	}
-	return r.store.MaxCommitLogOffset() - r.limits.HotBytes
+	return r.store.MaxCommitLogOffset() - hot
 }
 
 // cold tells whether a pull's first record may have to be read from disk.

@@ -27,7 +27,6 @@ type refusal struct {
 // refusals say in words why a known code is not served, where an unknown one is only
 // "not supported". Codes without a handler in RocketMQ are not listed.
 var refusals = []refusal{
-	{25, "UPDATE_BROKER_CONFIG", 0, "the configuration is read at the start only", "3.0"},
 	{354, "CHECK_ROCKSDB_CQ_WRITE_PROGRESS", 0, noRocksDB, "5.3"},
 	{355, "EXPORT_ROCKSDB_CONFIG_TO_JSON", 0, noRocksDB, "5.3"},
 	{513, "UPDATE_AND_CREATE_STATIC_TOPIC", 0, "static topics are not supported", "5.0"},

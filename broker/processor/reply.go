@@ -32,7 +32,7 @@ type requesters interface {
 type Reply struct {
 	Send    *Send // checks the target, and says what the reply to the consumer begins with
 	Clients requesters
-	Stored  bool        // storeReplyMessageEnable
+	Stored  func() bool // storeReplyMessageEnable
 	Time    clock.Clock // of messages
 	Log     logrus.FieldLogger
 }
@@ -154,7 +154,7 @@ func (st *replyState) refuse(remark string) {
 // finish stores the reply and answers the consumer. What the answer says of it tells of the push
 // alone, as with the real broker.
 func (st *replyState) finish() {
-	if !st.reply.Stored {
+	if !st.reply.Stored() {
 		st.answer(store.PutResult{}, "0")
 		return
 	}

@@ -48,7 +48,7 @@ func newReplyLab(t *testing.T, sync, stored bool) *replyLab {
 	send := processor.NewSend(l.opts)
 	l.routes = append(slices.DeleteFunc(l.routes, func(r remoting.Route) bool { return r.Code == remoting.SendMessageV2 }), send.Routes()[1])
 	l.routes = append(l.routes, (&processor.Reply{
-		Send: send, Clients: clients, Stored: stored, Time: clock.Real{}, Log: quiet(),
+		Send: send, Clients: clients, Stored: func() bool { return stored }, Time: clock.Real{}, Log: quiet(),
 	}).Routes()...)
 	return l
 }

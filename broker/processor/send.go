@@ -56,8 +56,8 @@ type SendOptions struct {
 	MaxMessageSize int
 	// Prepared counts a half message that was stored for a topic.
 	Prepared func(topic []byte)
-	// RejectTransactions is rejectTransactionMessage.
-	RejectTransactions bool
+	// RejectTransactions tells rejectTransactionMessage; nil is false.
+	RejectTransactions func() bool
 	// Requesters hears where replies are waited for; may be nil.
 	Requesters interface {
 		Requested(conn remoting.Conn, clientID []byte)

@@ -62,7 +62,7 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 		Enabled: true, MaxDelayMs: 3 * 86_400_000, PrecisionMs: 1000, CongestNum: 1<<31 - 1, Store: clock.Real{}, Differences: differences,
 	})
 	door := appender.New(l.store, schedule.NewHook(schedule.HookOptions{
-		Levels: levels, Enabled: true, Store: clock.Real{}, AnyTime: l.timers, Differences: differences,
+		Levels: schedule.NewLevelTable(levels), Enabled: true, Store: clock.Real{}, AnyTime: l.timers, Differences: differences,
 	}))
 	host := netip.MustParseAddrPort("127.0.0.1:10911")
 	l.opts = processor.SendOptions{
@@ -75,7 +75,7 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 	}).Routes()...)
 	l.routes = append(l.routes, (&processor.Recall{
 		Topics: l.topics, Appender: door, Stats: counters, Store: clock.Real{}, StoreHost: host, Broker: "B", Region: "DefaultRegion",
-		MaxDelayMs: 3 * 86_400_000, SyncFlush: sync, Allowed: func() bool { return !l.noRecall }, Writable: func() bool { return !l.readOnly },
+		MaxDelayMs: func() int64 { return 3 * 86_400_000 }, SyncFlush: sync, Allowed: func() bool { return !l.noRecall }, Writable: func() bool { return !l.readOnly },
 	}).Routes()...)
 	return l
 }

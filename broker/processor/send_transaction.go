@@ -18,7 +18,7 @@ func (s *Send) transaction(st *sendState) error {
 	if !st.found.transaction {
 		return nil
 	}
-	if s.opts.RejectTransactions {
+	if s.opts.RejectTransactions != nil && s.opts.RejectTransactions() {
 		return remoting.Errorf(remoting.NoPermission, "the broker[%s] sending transaction message is forbidden", s.opts.StoreHost.Addr())
 	}
 	if !st.found.hasGroup {

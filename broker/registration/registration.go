@@ -50,8 +50,8 @@ type Options struct {
 	// Only says that no other name server knows the broker: without these no client finds it.
 	Only             bool
 	Topics           Topics
-	BrokerPermission int32
-	PeriodMs         int64 // registerNameServerPeriod, clamped to 10–60 s
+	BrokerPermission func() int32 // brokerPermission
+	PeriodMs         int64        // registerNameServerPeriod, clamped to 10–60 s
 	Wire             clock.Clock
 	Log              logrus.FieldLogger
 	Health           *health.Registry
@@ -279,7 +279,7 @@ func (l *link) registerChanged() error {
 }
 
 func (l *link) register(ctx context.Context, wrapper remoting.TopicConfigWrapper) error {
-	topic.Restrict(wrapper.TopicConfigTable, l.s.opts.BrokerPermission)
+	topic.Restrict(wrapper.TopicConfigTable, l.s.opts.BrokerPermission())
 	body, err := fastjson.Marshal(remoting.RegisterBrokerBody{FilterServerList: []string{}, TopicConfigSerializeWrapper: wrapper})
 	if err != nil {
 		return fmt.Errorf("registration: %w", err)

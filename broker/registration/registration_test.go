@@ -185,7 +185,7 @@ func (n *nameServer) route(name string) string {
 func startService(t *testing.T, opts Options) *Service {
 	t.Helper()
 	opts.Identity = remoting.BrokerIdentity{BrokerName: "broker-a", BrokerAddr: "10.9.9.9:10911", ClusterName: "C"}
-	opts.BrokerPermission, opts.Log = 6, quiet()
+	opts.BrokerPermission, opts.Log = func() int32 { return 6 }, quiet()
 	if opts.Wire == nil {
 		opts.Wire = clock.Real{}
 	}

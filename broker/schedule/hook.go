@@ -24,7 +24,7 @@ var (
 
 // HookOptions are what the hook needs.
 type HookOptions struct {
-	Levels      Levels
+	Levels      *LevelTable
 	Enabled     bool // scheduleMessageEnable
 	Store       clock.Clock
 	AnyTime     AnyTime // nil: no message waits for an instant of its own
@@ -70,7 +70,7 @@ func (h *hook) apply(rec *message.Record, origin appender.Origin) error {
 	if !h.opts.Enabled && origin == appender.FromClient && !strings.HasPrefix(rec.Topic, message.PrefixRetry) {
 		return errNotEnabled
 	}
-	return h.rewrite(rec, h.opts.Levels.Clamp(level))
+	return h.rewrite(rec, level)
 }
 
 // level is the message's DELAY, 0 without one.
@@ -88,12 +88,14 @@ func (h *hook) level(props []byte) (int64, error) {
 }
 
 func (h *hook) rewrite(rec *message.Record, level int64) error {
+	levels := h.opts.Levels.Get()
+	level = levels.Clamp(level)
 	props := message.PropertyCopyWithout(rec.Scratch[:0], rec.Properties, replaced)
 	var digits [20]byte
 	props = message.PropertyAppend(props, message.PropertyDelay, strconv.AppendInt(digits[:0], level, 10))
 	props = message.PropertyAppend(props, message.PropertyRealTopic, rec.Topic)
 	props = message.PropertyAppend(props, message.PropertyRealQueueID, strconv.AppendInt(digits[:0], int64(rec.QueueID), 10))
-	due := clock.Ceil(h.opts.Store) + h.opts.Levels.DelayMs(level)
+	due := clock.Ceil(h.opts.Store) + levels.DelayMs(level)
 	props = message.PropertyAppend(props, message.PropertyDueMs, strconv.AppendInt(digits[:0], due, 10))
 	if len(props)+deliveryRoom > message.MaxPropertiesLength {
 		return errNoRoom

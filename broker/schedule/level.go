@@ -128,7 +128,7 @@ func (w *worker) relyOn(l *level, r *run) {
 		return
 	}
 	w.s.opts.Differences.Use(difference.DelayToTheMillisecond)
-	if r.done > l.backlog.lowest() || l.number > int64(len(w.s.opts.Levels)) {
+	if r.done > l.backlog.lowest() || l.number > int64(len(w.s.opts.Levels.Get())) {
 		w.s.opts.Differences.Use(difference.DelayOwnDueTime)
 	}
 }
@@ -213,5 +213,5 @@ func (s *Service) due(l *level, u *store.Unit) int64 {
 	if err != nil {
 		return 0
 	}
-	return s.opts.Levels.dueOf(&v, l.number)
+	return s.opts.Levels.Get().dueOf(&v, l.number)
 }

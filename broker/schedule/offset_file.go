@@ -127,15 +127,11 @@ func (f *offsetFile) begin(l *level, q *store.ConsumeQueue, table *offsetTable) 
 // run saves what has changed and become durable.
 func (f *offsetFile) run() {
 	defer f.s.wg.Done()
-	interval := int64(maxSaveMs)
-	if f.s.opts.SaveMs > 0 {
-		interval = min(interval, f.s.opts.SaveMs)
-	}
 	timer := f.s.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	var taken *snapshot
 	for {
-		timer.Arm(f.s.opts.Wire.NowMillis() + interval)
+		timer.Arm(f.s.opts.Wire.NowMillis() + f.s.saveMs.Load())
 		select {
 		case <-timer.C():
 		case <-f.s.stop:

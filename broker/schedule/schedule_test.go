@@ -126,11 +126,11 @@ func (l *lab) open() {
 		}
 		return nil
 	}}, schedule.NewHook(schedule.HookOptions{
-		Levels: levels, Enabled: true, Store: l.clock, AnyTime: noTimers{}, Differences: differences,
+		Levels: schedule.NewLevelTable(levels), Enabled: true, Store: l.clock, AnyTime: noTimers{}, Differences: differences,
 	}))
 	l.health = health.NewRegistry()
 	l.service, err = schedule.New(schedule.Options{
-		Levels: levels, Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),
+		Levels: schedule.NewLevelTable(levels), Enabled: true, Store: l.clock, Wire: l.wire, Log: l.store, Appender: l.theDoor(),
 		Park: l.theParker(log, differences), Topics: l, Config: persist.At(l.dir + "/config"), SaveMs: 5, Window: l.window,
 		Wheel: log, Health: l.health, Differences: differences, InOrder: l.inOrder, Stall: l.stall,
 	})

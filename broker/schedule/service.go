@@ -57,7 +57,7 @@ type (
 
 // Options are what a Service needs.
 type Options struct {
-	Levels   Levels
+	Levels   *LevelTable
 	Enabled  bool // scheduleMessageEnable
 	Store    clock.Clock
 	Wire     clock.Clock // paces the saves
@@ -101,6 +101,7 @@ type Options struct {
 type Service struct {
 	opts Options
 
+	saveMs     atomic.Int64 // between saves of offsets
 	delivered  atomic.Int64
 	passes     atomic.Int64 // of the driver
 	unreadable atomic.Int64
@@ -129,6 +130,7 @@ func New(opts Options) (*Service, error) {
 		s.opts.OverdueMs = defaultOverdueMs
 	}
 	s.armedAt.Store(never)
+	s.SaveEvery(opts.SaveMs)
 	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule)
 	s.listLevels()
 	s.file = newOffsetFile(s)
@@ -145,22 +147,31 @@ func New(opts Options) (*Service, error) {
 		if q := opts.Log.Queue(topicSchedule, l.queueID); q != nil {
 			s.worker.heads(l, q)
 		}
-		if n := l.backlog.count(); n > 0 && l.number > int64(len(opts.Levels)) {
-			opts.Wheel.WithFields(logrus.Fields{"level": l.number, "levels": len(opts.Levels), "messages": n}).
+		if n := l.backlog.count(); n > 0 && l.number > int64(len(opts.Levels.Get())) {
+			opts.Wheel.WithFields(logrus.Fields{"level": l.number, "levels": len(opts.Levels.Get()), "messages": n}).
 				Warn("a delay level that messageDelayLevel no longer has holds messages: they are delivered when they are due")
 		}
 	}
 	return s, s.register()
 }
 
-// listLevels makes the levels of the table, and those that the table lost but whose queues are
-// there: what pends in them is served like the rest.
+// SaveEvery changes the time between saves of offsets, ms; 0 and more than maxSaveMs are maxSaveMs.
+func (s *Service) SaveEvery(ms int64) {
+	if ms <= 0 {
+		ms = maxSaveMs
+	}
+	s.saveMs.Store(min(ms, maxSaveMs))
+}
+
+// listLevels makes the levels that the table has or may get, and those that it lost but whose queues
+// are there: what pends in them is served like the rest.
 func (s *Service) listLevels() {
-	for i := range s.opts.Levels {
+	served := s.opts.Levels.Room()
+	for i := range served {
 		s.levels = append(s.levels, &level{number: int64(i + 1), queueID: int32(i)})
 	}
 	for _, q := range s.opts.Log.Queues(message.TopicSchedule) {
-		if int(q.QueueID()) < len(s.opts.Levels) {
+		if int(q.QueueID()) < served {
 			continue
 		}
 		s.levels = append(s.levels, &level{number: int64(q.QueueID()) + 1, queueID: q.QueueID()})

@@ -35,9 +35,10 @@ type Options struct {
 // Table is the broker's groups. Its methods are safe for concurrent use; look-ups of groups
 // that exist neither lock nor allocate.
 type Table struct {
-	opts      Options
-	groups    atomic.Pointer[map[string]*Config]
-	forbidden atomic.Pointer[forbidden]
+	opts       Options
+	autoCreate atomic.Bool
+	groups     atomic.Pointer[map[string]*Config]
+	forbidden  atomic.Pointer[forbidden]
 
 	mu      sync.Mutex // serialises changes; guards version
 	version remoting.DataVersion
@@ -55,6 +56,7 @@ var system = []string{
 // New loads the table and creates the system groups that lack.
 func New(opts Options) (*Table, error) {
 	t := &Table{opts: opts}
+	t.autoCreate.Store(opts.AutoCreate)
 	bans := make(forbidden)
 	groups := make(map[string]*Config)
 	if opts.Config != nil {
@@ -92,12 +94,15 @@ func (t *Table) Lookup(group []byte) *Config { return (*t.groups.Load())[string(
 // Get returns a group, or nil; it never creates one.
 func (t *Table) Get(group string) *Config { return (*t.groups.Load())[group] }
 
+// AutoCreate changes whether a group that is not known is created.
+func (t *Table) AutoCreate(on bool) { t.autoCreate.Store(on) }
+
 // Find returns a group, creating it when that is allowed and the name is valid.
 func (t *Table) Find(group []byte) *Config {
 	if config := t.Lookup(group); config != nil {
 		return config
 	}
-	if !t.opts.AutoCreate || !validName(string(group)) {
+	if !t.autoCreate.Load() || !validName(string(group)) {
 		return nil
 	}
 	config := remoting.DefaultSubscriptionGroupConfig(string(group))

@@ -3,6 +3,7 @@ package timer
 import (
 	"math"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
@@ -50,19 +51,31 @@ type AdmissionOptions struct {
 // rmq_sys_wheel_timer. It is safe for concurrent use.
 type Admission struct {
 	opts       AdmissionOptions
-	refusal    *remoting.Error // of what is too far ahead
+	limits     atomic.Pointer[Limits]
 	congestion congestion
 	unmatched  unmatched
 }
 
 // NewAdmission returns an Admission.
 func NewAdmission(opts AdmissionOptions) *Admission {
-	return &Admission{
-		opts: opts,
-		refusal: remoting.Errorf(remoting.MessageIllegal, "timer message illegal, the delay time should not be bigger than the max delay %dms;"+
-			" or if set del msg, the delay time should be bigger than the current time", opts.MaxDelayMs),
-		congestion: congestion{limit: opts.CongestNum, countAt: opts.CountAt, random: randomShare},
-	}
+	a := &Admission{opts: opts, congestion: congestion{countAt: opts.CountAt, random: randomShare}}
+	a.Limit(Limits{MaxDelayMs: opts.MaxDelayMs, CongestNum: opts.CongestNum, StartDeliverTime: opts.StartDeliverTime})
+	return a
+}
+
+// Limits are what may change while messages come, as the options of the same names.
+type Limits struct {
+	MaxDelayMs, CongestNum int64
+	StartDeliverTime       bool
+
+	refusal *remoting.Error // of what is too far ahead
+}
+
+// Limit changes the limits for what comes from now on.
+func (a *Admission) Limit(l Limits) {
+	l.refusal = remoting.Errorf(remoting.MessageIllegal, "timer message illegal, the delay time should not be bigger than the max delay %dms;"+
+		" or if set del msg, the delay time should be bigger than the current time", l.MaxDelayMs)
+	a.limits.Store(&l)
 }
 
 // Asked tells whether properties ask for an any-time delay.
@@ -70,7 +83,7 @@ func (a *Admission) Asked(props []byte) bool {
 	if message.HasTimer(props) {
 		return true
 	}
-	if !a.opts.StartDeliverTime {
+	if !a.limits.Load().StartDeliverTime {
 		return false
 	}
 	_, ok := message.PropertyGet(props, message.PropertyStartDeliverTime)
@@ -102,17 +115,17 @@ func (a *Admission) Admit(rec *message.Record) error {
 	}
 	if due.Ms <= now {
 		if asked.cancels {
-			return a.refusal
+			return a.limits.Load().refusal
 		}
 		return nil
 	}
-	if due.Ms-now > a.opts.MaxDelayMs {
-		return a.refusal
+	if due.Ms-now > a.limits.Load().MaxDelayMs {
+		return a.limits.Load().refusal
 	}
 	a.match(&asked, rec, &due, now)
 	out := message.TimerOut(due.Ms, a.opts.PrecisionMs)
 	if !asked.cancels {
-		if err := a.congestion.admit(out, now); err != nil {
+		if err := a.congestion.admit(a.limits.Load().CongestNum, out, now); err != nil {
 			a.opts.Differences.Use(difference.TimerCongestionAtAdmission)
 			return err
 		}
@@ -163,7 +176,7 @@ func (a *Admission) due(asked *request, born int64) (due message.Due, now int64,
 	}
 	at, err := strconv.ParseInt(string(asked.absolute), 10, 64)
 	if err != nil {
-		return due, 0, a.refusal
+		return due, 0, a.limits.Load().refusal
 	}
 	at = min(max(at, 0), math.MaxInt64/2)
 	if a.opts.Virtual {
@@ -185,11 +198,11 @@ func (a *Admission) due(asked *request, born int64) (due message.Due, now int64,
 func (a *Admission) delay(asked *request) (int64, error) {
 	n, err := strconv.ParseInt(string(asked.relative), 10, 64)
 	if err != nil {
-		return 0, a.refusal
+		return 0, a.limits.Load().refusal
 	}
 	if n > math.MaxInt64/2/asked.unit {
 		a.opts.Differences.Use(difference.TimerDelayOverflow)
-		return 0, a.refusal
+		return 0, a.limits.Load().refusal
 	}
 	return max(n, -1) * asked.unit, nil
 }

@@ -25,13 +25,16 @@ func (s *Service) FireNow(ctx context.Context, id ID) error {
 	return err
 }
 
+// LimitDelay changes how far ahead Reschedule may go, ms; 0: any distance.
+func (s *Service) LimitDelay(maxMs int64) { s.maxDelayMs.Store(maxMs) }
+
 // Reschedule gives a pending message another instant, ms, and with it the ID that it returns; one
 // that is past is now. The wall's clock decides it where there is one. It is one record that holds
 // the whole message, so no crash loses or doubles it, and returns when that is as durable as a send.
 func (s *Service) Reschedule(ctx context.Context, id ID, atMs int64) (ID, error) {
 	due := message.Due{Ms: atMs, Wall: wallClock(s.opts.Store)}
 	ahead := atMs - s.nowOf(s.lineOf(due), s.opts.Store.NowMillis())
-	if limit := s.opts.MaxDelayMs; atMs < 0 || limit > 0 && ahead > limit {
+	if limit := s.maxDelayMs.Load(); atMs < 0 || limit > 0 && ahead > limit {
 		return ID{}, fmt.Errorf("%w: %d ms is negative, or more than %d ms ahead", ErrInstant, atMs, limit)
 	}
 	return s.change(ctx, id, &due)

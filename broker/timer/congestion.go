@@ -12,7 +12,6 @@ import (
 // the number that was pending when it first met a second: a burst is counted before it is in the
 // wheel.
 type congestion struct {
-	limit   int64
 	countAt func(outMs int64) int64 // may be nil
 	random  func() float64          // in [0, 1)
 
@@ -28,8 +27,8 @@ const sweepEvery = 60
 
 // admit counts a message and refuses it, past the limit, with a probability that grows to one at
 // twice the limit. The real broker's default limits nothing, and then nothing is counted.
-func (c *congestion) admit(outMs, nowMs int64) error {
-	if c.limit >= math.MaxInt32 {
+func (c *congestion) admit(limit, outMs, nowMs int64) error {
+	if limit >= math.MaxInt32 {
 		return nil
 	}
 	second := outMs / 1000
@@ -40,9 +39,9 @@ func (c *congestion) admit(outMs, nowMs int64) error {
 	if !known && c.countAt != nil {
 		n = c.countAt(outMs)
 	}
-	if over := n - c.limit; over >= 0 && c.random() < float64(over)/float64(c.limit) {
+	if over := n - limit; over >= 0 && c.random() < float64(over)/float64(limit) {
 		return remoting.Errorf(remoting.SystemError, "timer message is under flow control, max num limit is %d or the current value is greater than %d and less than %d, trigger random flow control",
-			2*c.limit, c.limit, 2*c.limit)
+			2*limit, limit, 2*limit)
 	}
 	if c.seconds == nil {
 		c.seconds = make(map[int64]int64)

@@ -140,7 +140,7 @@ func (l *lab) open() {
 			return &remoting.Error{Code: remoting.SystemBusy, Remark: "busy"}
 		}
 		return nil
-	}}, schedule.NewHook(schedule.HookOptions{Levels: levels, Enabled: true, Store: l.time(), Differences: differences,
+	}}, schedule.NewHook(schedule.HookOptions{Levels: schedule.NewLevelTable(levels), Enabled: true, Store: l.time(), Differences: differences,
 		AnyTime: timer.NewAdmission(timer.AdmissionOptions{
 			Enabled: !l.off, MaxDelayMs: l.maxDays * 86_400_000, PrecisionMs: 1000, CongestNum: 1 << 31, Virtual: l.virtual, Store: l.time(), Differences: differences,
 		})}))

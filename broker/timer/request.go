@@ -31,17 +31,17 @@ func (r *request) text(dst []byte, due message.Due) []byte {
 // that before __STARTDELIVERTIME where it is enabled. What a forwarded copy has waited for already
 // does not count. ok is what Asked says.
 func (a *Admission) read(props []byte) (r request, ok bool) {
-	if !message.MayHaveTimer(props) && !(a.opts.StartDeliverTime && property(props, message.PropertyStartDeliverTime) != nil) {
+	if !message.MayHaveTimer(props) && !(a.limits.Load().StartDeliverTime && property(props, message.PropertyStartDeliverTime) != nil) {
 		return r, false
 	}
 	r.props = message.TimerPropertiesOf(props)
 	p := &r.props
-	if p.DelaySec == nil && p.DelayMs == nil && p.DeliverMs == nil && (!a.opts.StartDeliverTime || p.StartDeliverTime == nil) {
+	if p.DelaySec == nil && p.DelayMs == nil && p.DeliverMs == nil && (!a.limits.Load().StartDeliverTime || p.StartDeliverTime == nil) {
 		return r, false
 	}
 	r.cancels = p.DelUniqKey != nil
 	r.absolute = p.DeliverMs
-	if r.absolute == nil && a.opts.StartDeliverTime {
+	if r.absolute == nil && a.limits.Load().StartDeliverTime {
 		r.absolute = p.StartDeliverTime
 	}
 	if a.delivered(p) {

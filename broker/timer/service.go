@@ -106,6 +106,8 @@ type Options struct {
 type Service struct {
 	opts Options
 
+	maxDelayMs atomic.Int64 // as Options.MaxDelayMs
+
 	kick     chan struct{}
 	settling redeliver.Settling
 	stop     chan struct{}
@@ -191,6 +193,7 @@ func New(opts Options) (*Service, error) {
 		jobs: make(chan job, maxJobs), fetches: make(chan []place, maxPrefetches),
 		superseding: make(superseding), moved: make(moved), half: nothing,
 	}
+	s.maxDelayMs.Store(opts.MaxDelayMs)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)
 	s.topics.init()

@@ -2,6 +2,8 @@ package topic
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -104,7 +106,7 @@ func (t *Table) createSystem() {
 		newConfig(message.TopicParked, 1, 1, PermRead),
 	}
 	if o.AutoCreate {
-		list = append(list, newConfig(message.TopicAutoCreate, o.DefaultQueueNums, o.DefaultQueueNums, rw|PermInherit))
+		list = append(list, parent(o.DefaultQueueNums))
 	}
 	if o.TraceTopicEnable {
 		list = append(list, newConfig(message.TopicTrace, 1, 1, rw))
@@ -120,6 +122,33 @@ func (t *Table) createSystem() {
 	t.own = map[string]bool{
 		o.Cluster: true, o.Broker: true, own.reply(): true, own.revive(): true, own.members(): true,
 	}
+}
+
+// parent is the topic that new topics inherit from.
+func parent(queueNums int32) *Config {
+	return newConfig(message.TopicAutoCreate, queueNums, queueNums, PermRead|PermWrite|PermInherit)
+}
+
+// AutoCreate changes whether a send may create a topic, and with how many queues at most: that is the
+// topic that new ones inherit from.
+func (t *Table) AutoCreate(on bool, queueNums int32) error {
+	if !on {
+		_, err := t.Delete(message.TopicAutoCreate)
+		return err
+	}
+	_, err := t.change(func() *Config { return parent(queueNums) })
+	return err
+}
+
+// Announce tells of every topic as of one that has changed, with a new version: what the broker says
+// of them besides has changed.
+func (t *Table) Announce() error {
+	t.mu.Lock()
+	err := t.save()
+	all := slices.Collect(maps.Values(*t.topics.Load()))
+	t.mu.Unlock()
+	t.tell(all, nil)
+	return err
 }
 
 // ownNames are the names of the system topics called after a cluster and a broker.

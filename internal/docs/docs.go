@@ -142,3 +142,44 @@ func Differences(list []difference.Difference) string {
 	s.WriteString("\nDefaults that differ: `mappedFileSizeCommitLog` 64 MiB and `mappedFileSizeConsumeQueue` 600,000 bytes for new stores (an existing store keeps its own), store directory `./wheelmq-data`, `autoCreateTopicEnable=true`, every dirty byte of the log is synced after 500 ms at the latest.\n")
 	return s.String()
 }
+
+// Configuration renders docs/configuration.md.
+func Configuration(keys []config.Key) string {
+	var s strings.Builder
+	s.WriteString(configuration)
+	for _, k := range keys {
+		change := "needs a restart"
+		switch {
+		case k.Live:
+			change = "at once"
+		case k.Local:
+			change = "needs a restart; never over the network"
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s |\n", k.Name, k.Default, change, k.Doc)
+	}
+	return s.String()
+}
+
+const configuration = `# Configuration
+
+Generated from the keys in package ` + "`config`" + ` by ` + "`make docs`" + `. Keys are RocketMQ's, in broker.conf (` + "`-c`" + `) or as ` + "`--set key=value`" + `. A key
+that RocketMQ knows and this server does not is a warning at the start, and so is one that is misspelt or that is told of in
+articles and never did anything (` + "`scheduleInterval`, `maxDelayLevel`, `scheduleStorePath`" + `): the warning says what does.
+
+## While the server runs
+
+` + "`mqadmin updateBrokerConfig -b host:port -k key -v value`" + ` (request code 25) changes what the table says takes effect at once. It
+holds over restarts, in ` + "`config/wheelmqConfig.json`" + `, until the key is configured otherwise in broker.conf or on the command line; the log of
+a start tells of each. Everything else is refused, and nothing is changed: code 29 for an unknown key, a value that does not fit
+and a key that needs a restart, 16 for one that names a place on the machine. ` + "`mqadmin getBrokerConfig`" + ` (26) shows what is in force.
+
+A changed ` + "`messageDelayLevel`" + ` is for messages that come from then on; what waits keeps its instant. More levels than at the start,
+and than 18, need a restart. A changed ` + "`brokerPermission`" + ` is told to name servers at once.
+
+The name server's keys (318, 319) hold until the next start; ` + "`enableAllTopicList`, `orderMessageEnable` and\n`returnOrderTopicConfigToBroker`" + ` take effect at once, the others are refused.
+
+## Keys
+
+| key | default | a change takes effect | |
+|---|---|---|---|
+`

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/internal/docs"
 )
@@ -15,8 +16,9 @@ func TestGeneratedDocuments_AreUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		"../../docs/compat.md":      docs.Compat(tables),
-		"../../docs/differences.md": docs.Differences(difference.All()),
+		"../../docs/compat.md":        docs.Compat(tables),
+		"../../docs/differences.md":   docs.Differences(difference.All()),
+		"../../docs/configuration.md": docs.Configuration(config.Keys()),
 	} {
 		got, err := os.ReadFile(file)
 		if err != nil {
