@@ -52,6 +52,7 @@ func newMetrics(name string, pools *[remoting.NumClasses]*pool) *metrics {
 		if p == nil {
 			continue
 		}
+		m.busy.WithLabelValues(classNames[class]) // shown from the start: an increase from nothing is none
 		m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "wheelmq_requests_waiting", Help: "Requests that wait for a worker.",
 			ConstLabels: prometheus.Labels{"server": name, "class": classNames[class]},
