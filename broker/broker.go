@@ -153,6 +153,7 @@ func (b *Broker) arrived(a store.Arrival) {
 	b.schedule.Arrived(a)
 	b.timer.Arrived(a)
 	b.halves.Arrived(a)
+	b.pops.Arrived(a)
 	b.mayBeDue(a)
 }
 

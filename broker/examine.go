@@ -28,7 +28,7 @@ func (b *Broker) examine(fs region.FS) error {
 	}
 	log := b.opts.Log.WithFields(logrus.Fields{"part": "store", "directory": b.opts.Config.StorePathRootDir})
 	if w.Pops > 0 {
-		log.WithField("popRecords", w.Pops).Warn("messages may wait for the acknowledgement of pop consumers, which this server does not serve yet")
+		log.WithField("popRecords", w.Pops).Info("what RocketMQ has handed out to pop consumers is taken over")
 	}
 	if w.Timers == 0 || b.opts.Config.TimerWheelEnable {
 		return nil // who delivers them takes them over

@@ -29,11 +29,16 @@ func (s *Service) Ack(k Key, offset, popTime int64, done func(error)) (acked, pe
 func (s *Service) AckBatch(k Key, popTime int64, offsets []int64, done func(error)) (acked int, pending bool, err error) {
 	w := s.find(k)
 	if w == nil {
+		s.foreign.remember(k, popTime, offsets)
 		return 0, false, nil
 	}
 	acked, end, err := w.ack(popTime, offsets)
-	if err != nil || acked == 0 {
+	if err != nil {
 		return 0, false, err
+	}
+	if acked == 0 {
+		s.foreign.remember(k, popTime, offsets)
+		return 0, false, nil
 	}
 	s.counts.acked(s.opts.Store.NowMillis()-popTime, acked)
 	return acked, s.journal.Wait(end, done), nil

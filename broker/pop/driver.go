@@ -87,6 +87,7 @@ func (d *driver) pass(now int64) (next int64, landed bool) {
 	if d.left.Load() > 0 {
 		return never, false
 	}
+	d.s.foreign.takeOver()
 	d.tidy(now)
 	d.n = 0
 	for d.n < batchSize {

@@ -95,7 +95,7 @@ func (l *lab) open() {
 	l.store, err = store.Open(store.Options{
 		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync, MessageIndexDisabled: true,
 		MaxMessageSize: 64 << 10, CommitLogFileSize: 1 << 20, ConsumeQueueFileSize: 20 * 1000,
-		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), OnArrival: func(store.Arrival) {},
+		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), OnArrival: func(a store.Arrival) { l.service.Arrived(a) },
 	})
 	l.must(err)
 	tables := persist.In(l.disk, "config")
@@ -119,7 +119,7 @@ func (l *lab) open() {
 	}
 	l.service, err = pop.New(pop.Options{
 		Visible: func(pop.Key) { l.visible.Add(1) }, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l,
-		Topics: topics, Groups: groups, Offsets: l.offsets, Park: l, Logger: log, Health: l.health, Differences: differences,
+		Topics: topics, Groups: groups, Offsets: l.offsets, Cluster: "C", Park: l, Logger: log, Health: l.health, Differences: differences,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FS: l.tree, Sync: l.sync, JournalFileSize: l.journalFile,
 	})
 	l.must(err)

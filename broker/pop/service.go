@@ -75,8 +75,10 @@ type Options struct {
 	StoreHost netip.AddrPort
 	Store     clock.Clock
 	Wire      clock.Clock // paces the journal
-	FS        region.FS   // the tree that the journal lies in, under pop/
-	Sync      bool        // pops and acknowledgements are answered when they are durable (SYNC_FLUSH)
+	// Cluster names the real broker's revive topic, whose records are taken over.
+	Cluster string
+	FS      region.FS // the tree that the journal lies in, under pop/
+	Sync    bool      // pops and acknowledgements are answered when they are durable (SYNC_FLUSH)
 	// JournalFileSize is the size of the journal's files, bytes; 0: 4 MiB.
 	JournalFileSize int
 	Log             Log
@@ -111,6 +113,7 @@ type Service struct {
 	stop     chan struct{}
 	wg       sync.WaitGroup
 	driver   driver
+	foreign  foreign
 	counts   counts
 	damage   string // what of the journal could not be read at the start
 }
@@ -123,6 +126,7 @@ func New(opts Options) (*Service, error) {
 	}
 	s.armedAt.Store(never)
 	s.driver.init(s)
+	s.foreign.init(s)
 	s.journal = journal.Open(journal.Options{
 		FS: opts.FS, Dir: journalDir, FileSize: opts.JournalFileSize, Epoch: opts.Log.Epoch(), Sync: opts.Sync, Wire: opts.Wire,
 		Log: opts.Logger, Keeper: keeper{s: s, offsets: make([]int64, 0, maxKept)},
