@@ -66,7 +66,7 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 	}))
 	host := netip.MustParseAddrPort("127.0.0.1:10911")
 	l.opts = processor.SendOptions{
-		Topics: l.topics, Groups: l.groups, Locks: l.locks, Appender: door, Stats: counters, Store: clock.Real{},
+		Topics: l.topics, Groups: l.groups, Locks: l.locks, Appender: door, Stats: counters, Store: clock.Real{}, Wire: clock.Real{},
 		Differences: differences, StoreHost: host, Region: "DefaultRegion", Cluster: "C", TraceOn: true, SyncFlush: sync,
 		MaxMessageSize: store.DefaultMaxMessageSize, Broker: "B", AnyTime: l.timers,
 	}
