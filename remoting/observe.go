@@ -36,6 +36,9 @@ func (ex *Exchange) Watch(by Observer, receivedMs int64) {
 	ex.watched = watched{by: by, received: receivedMs}
 }
 
+// ReceivedMs is when the request was read, ms of the observer's clock; 0 when nobody watches.
+func (ex *Exchange) ReceivedMs() int64 { return ex.watched.received }
+
 // Served is a request whose handler has returned, with what its Observer is to be told.
 type Served struct {
 	watched watched

@@ -139,7 +139,7 @@ func (s *Send) send(ex *remoting.Exchange) error {
 // handle stores the message; waits means that st answers later.
 func (s *Send) handle(ex *remoting.Exchange, st *sendState) (waits bool, err error) {
 	h := &st.header
-	if s.opts.Wire != nil {
+	if st.started = ex.ReceivedMs(); st.started == 0 && s.opts.Wire != nil {
 		st.started = s.opts.Wire.NowMillis()
 	}
 	if err := h.Decode(&ex.Req.Ext); err != nil {
