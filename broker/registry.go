@@ -94,7 +94,7 @@ func (b *Broker) groupRoutes() []remoting.Route {
 func (b *Broker) queryRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
 	return slices.Concat(
-		(&processor.QueueUnits{Clients: b.clients, Store: b.store, Pops: b.pops}).Routes(),
+		(&processor.QueueUnits{Clients: b.clients, Store: b.store, Pops: b.pops, Differences: o.Differences}).Routes(),
 		(&processor.Query{Index: b.store, DefaultMaxNum: func() int { return int(b.live.Get().DefaultQueryMaxNum) }, Differences: o.Differences}).Routes(),
 		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),

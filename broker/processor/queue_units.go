@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -18,6 +19,8 @@ type QueueUnits struct {
 	Clients onlineGroups
 	Store   queueReader
 	Pops    flights // nil: nobody pops
+	// Differences are asked when Pops is there.
+	Differences *difference.Set
 }
 
 type flights interface {
@@ -85,7 +88,7 @@ func (q *QueueUnits) units(ex *remoting.Exchange) error {
 	if body.QueueData, err = readUnits(queue, req.Index, int64(req.Count)); err != nil {
 		return err
 	}
-	if req.ConsumerGroup != "" && q.Pops != nil {
+	if req.ConsumerGroup != "" && q.Pops != nil && q.Differences.On(difference.PopInFlightShown) {
 		body.PopInFlightKnown = true
 		q.markFlights(pop.Key{Group: req.ConsumerGroup, Topic: req.Topic, QueueID: req.QueueID}, req.Index, body.QueueData)
 	}
@@ -94,7 +97,7 @@ func (q *QueueUnits) units(ex *remoting.Exchange) error {
 
 func (q *QueueUnits) markFlights(k pop.Key, index int64, units []queueUnit) {
 	for i := range units {
-		if popTime, due, ok := q.Pops.Flight(k, index+int64(i)); ok {
+		if popTime, due, ok := q.Pops.Flight(k, index+int64(i)); ok && q.Differences.Use(difference.PopInFlightShown) {
 			units[i].PopInFlight = &popInFlight{PopTime: popTime, InvisibleUntil: due}
 		}
 	}

@@ -41,17 +41,27 @@ func command() *cobra.Command {
 			return errors.Join(cmd.Help(), errors.New("name a command, for example wheelmq serve"))
 		},
 	}
-	root.AddCommand(
+	addGroup(root, "Servers:",
 		serveCommand("serve", "Run name server and broker in one process", parts{}),
 		serveCommand("broker", "Run a broker alone, registered with namesrvAddr", parts{withoutNameServer: true}),
 		serveCommand("namesrv", "Run a name server alone", parts{withoutBroker: true}),
-		storeCommand(),
-		timersCommand(), parkedCommand(),
-		healthcheckCommand(),
-		topicsCommand(), groupsCommand(), lagCommand(), sendCommand(), tailCommand(), msgCommand(), doctorCommand(), whyCommand(), configCommand(),
-		versionCommand(),
+		healthcheckCommand(), configCommand(),
 	)
+	addGroup(root, "Daily work, on any RocketMQ:",
+		topicsCommand(), groupsCommand(), lagCommand(), sendCommand(), tailCommand(), msgCommand(), whyCommand(), doctorCommand(),
+	)
+	addGroup(root, "What waits, and what is stored:", timersCommand(), parkedCommand(), storeCommand())
+	root.AddCommand(versionCommand())
 	return root
+}
+
+// addGroup adds commands that the help shows together.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+		root.AddCommand(cmd)
+	}
 }
 
 func versionCommand() *cobra.Command {
