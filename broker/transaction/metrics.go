@@ -28,6 +28,15 @@ type counts struct {
 	topics map[string]*topicCounts
 }
 
+// init makes the counts ready: a start counts what is open before there are metrics of it.
+func (c *counts) init() {
+	c.topics = make(map[string]*topicCounts)
+	c.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "rocketmq_finish_message_latency_milliseconds", Help: "From a half message to its commit.",
+		Buckets: []float64{5, 60, 600, 3600, 43_200, 86_400},
+	}, []string{"topic"})
+}
+
 // of returns a topic's counts.
 func (c *counts) of(topic []byte) *topicCounts {
 	c.mu.RLock()
@@ -51,10 +60,6 @@ func (s *Service) Prepared(topic []byte) { s.counts.of(topic).open.Add(1) }
 // register makes the service's metrics and its health check. Names of the real broker are kept where
 // it has the same figure.
 func (s *Service) register() error {
-	s.counts.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "rocketmq_finish_message_latency_milliseconds", Help: "From a half message to its commit.",
-		Buckets: []float64{5, 60, 600, 3600, 43_200, 86_400},
-	}, []string{"topic"})
 	if s.opts.Health != nil {
 		s.opts.Health.Register("transactions", s.check)
 	}

@@ -128,7 +128,7 @@ func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}), ending: make(map[int64]int64),
 	}
-	s.counts.topics = make(map[string]*topicCounts)
+	s.counts.init()
 	s.armedAt.Store(never)
 	s.driver.s = s
 	if err := s.takeStock(); err != nil {
