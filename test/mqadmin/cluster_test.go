@@ -104,6 +104,12 @@ var singleSteps = []step{
 	{"deleteAcl", "deleteAcl -n NAMESRV -b BROKER -s User:someone", nil},
 	{"updateUser", "updateUser -n NAMESRV -b BROKER -u someone -p other", nil},
 	{"deleteUser", "deleteUser -n NAMESRV -b BROKER -u someone", nil},
+	{"updateBrokerConfig", "updateBrokerConfig -n NAMESRV -b BROKER -k longPollingEnable -v true", nil},
+	{"updateBrokerConfig-unknown", "updateBrokerConfig -n NAMESRV -b BROKER -k noSuchKeyAtAll -v 1", nil},
+	{"updateBrokerConfig-wrong", "updateBrokerConfig -n NAMESRV -b BROKER -k longPollingEnable -v perhaps", nil},
+	{"updateBrokerConfig-path", "updateBrokerConfig -n NAMESRV -b BROKER -k brokerConfigPath -v /tmp/x", nil},
+	{"updateNamesrvConfig", "updateNamesrvConfig -n NAMESRV -k orderMessageEnable -v true", nil},
+	{"updateNamesrvConfig-path", "updateNamesrvConfig -n NAMESRV -k configStorePath -v /tmp/x", nil},
 	{"unknown-command", "noSuchCommand", nil},
 }
 
