@@ -13,7 +13,7 @@ func (s *stage) transaction(resolution, checker string) string {
 	s.setUp("TRANSACTION")
 	p := s.create(&clients.Command{Op: clients.Producer, Resolution: checker})
 	m := clients.Message{Topic: s.topic, Body: "half", Keys: []string{"order-1"}}
-	s.do(&clients.Command{Op: clients.Transaction, Client: p, Resolution: resolution, Message: &m})
+	s.sendOne(&clients.Command{Op: clients.Transaction, Client: p, Resolution: resolution, Message: &m})
 	return p
 }
 
@@ -61,7 +61,7 @@ func recall(s *stage) {
 	p, c := s.producer(), s.simple()
 	due := time.Now().Add(15 * time.Second).Truncate(time.Second)
 	m := clients.Message{Topic: s.topic, Body: "taken back", DeliverAt: due.UnixMilli()}
-	sent := s.do(&clients.Command{Op: clients.Send, Client: p, Message: &m})
+	sent := s.sendOne(&clients.Command{Op: clients.Send, Client: p, Message: &m})
 	if sent.RecallHandle == "" {
 		s.Fatal("no recall handle")
 	}

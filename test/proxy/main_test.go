@@ -31,6 +31,8 @@ type lab struct {
 
 	// making is held while a topic is made: the real broker takes long for many at the same time.
 	making sync.Mutex
+	// creating bounds how many producers and consumers start at the same time.
+	creating chan struct{}
 }
 
 // start starts both servers, the broker with further keys. The proxy's limits are lowered where its own would make a test wait: an
@@ -44,7 +46,7 @@ func start(t *testing.T, further map[string]string) *lab {
 	}
 	maps.Copy(conf, further)
 	target := peer.StartTarget(t, conf)
-	return &lab{target: target, proxy: peer.StartProxy(t, target, map[string]any{
+	return &lab{target: target, creating: make(chan struct{}, 8), proxy: peer.StartProxy(t, target, map[string]any{
 		"minInvisibleTimeMillsForRecv": 1000, "grpcClientConsumerMinLongPollingTimeoutMillis": 1000,
 		"transactionHeartbeatPeriodSecond": 1,
 	})}

@@ -82,7 +82,12 @@ func (s *stage) create(c *clients.Command) string {
 		c.Filter = "*"
 	}
 	c.AwaitMillis = int(await / time.Millisecond)
-	s.do(c)
+	s.lab.creating <- struct{}{}
+	_, err := s.try(c)
+	<-s.lab.creating
+	if err != nil {
+		s.Fatal(err)
+	}
 	s.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -105,9 +110,25 @@ func (s *stage) send(producer string, messages ...clients.Message) map[string]st
 	ids := make(map[string]string)
 	for _, m := range messages {
 		m.Topic = s.topic
-		ids[m.Body] = s.do(&clients.Command{Op: clients.Send, Client: producer, Message: &m}).MessageID
+		ids[m.Body] = s.sendOne(&clients.Command{Op: clients.Send, Client: producer, Message: &m}).MessageID
 	}
 	return ids
+}
+
+// sendOne sends a message. A proxy that was not told a topic's configuration within three seconds says
+// that it takes no message of any type, which clients believe until they ask again, 30 s later.
+func (s *stage) sendOne(c *clients.Command) *clients.Reply {
+	s.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Second) {
+		r, err := s.try(c)
+		if err == nil {
+			return r
+		}
+		if !strings.Contains(err.Error(), "message type not match") || time.Now().After(deadline) {
+			s.Fatal(err)
+		}
+		s.Log(err)
+	}
 }
 
 // numbered are n messages with the bodies prefix-0, prefix-1 and so on.
