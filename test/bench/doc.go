@@ -6,7 +6,7 @@
 // need both cores of the machine for minutes. For a look at a part:
 //
 //	WHEELMQ_BENCH_PEER=0             without the real server
-//	WHEELMQ_BENCH_ROWS="send 128 B"  these rows of TestThroughput only
+//	WHEELMQ_BENCH_ROWS="send 128 B"  these rows of TestThroughput or TestPop only
 //	WHEELMQ_BENCH_MESSAGES, WHEELMQ_BENCH_PEER_MESSAGES, WHEELMQ_BENCH_JAVA_MESSAGES,
 //	WHEELMQ_BENCH_BURST              how many messages
 //	WHEELMQ_BENCH_WARM_MIB=512       memory that is touched before each round

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,11 +20,18 @@ import (
 const popInvisible = 10 * time.Minute
 
 // popRows are what is measured: messages popped at a time, and how they are acknowledged.
-var popRows = []struct {
-	name  string
-	most  int
-	batch bool
-}{{"32 at a time, acknowledged one by one", 32, false}, {"32 at a time, acknowledged together", 32, true}, {"one at a time", 1, false}}
+var popRows = []popRow{
+	{"32 at a time, acknowledged one by one", 32, 1, false},
+	{"32 at a time, acknowledged together", 32, 1, true},
+	{"one at a time, 16 pops in flight", 1, 16, false},
+	{"one at a time", 1, 1, false},
+}
+
+type popRow struct {
+	name         string
+	most, flight int
+	batch        bool
+}
 
 // TestPop prints server CPU µs per message that is popped and acknowledged. The topic is full before
 // it begins; its consumers share all queues, as pop consumers do.
@@ -37,10 +45,13 @@ func TestPop(t *testing.T) {
 	// The first round warms the servers up and is not counted.
 	for round := range rounds + 1 {
 		for i, row := range popRows {
+			if only := os.Getenv("WHEELMQ_BENCH_ROWS"); only != "" && !strings.Contains(only, row.name) {
+				continue
+			}
 			for _, target := range servers {
 				warmMemory(t)
 				topic := fmt.Sprintf("Pop%d_%d", i, round)
-				s := popRound(t, target, topic, row.most, row.batch, size[target.Kind])
+				s := popRound(t, target, topic, row, size[target.Kind])
 				if round > 0 {
 					results[row.name+target.Kind] = append(results[row.name+target.Kind], s)
 				}
@@ -55,7 +66,7 @@ func TestPop(t *testing.T) {
 }
 
 // popRound fills a topic and has consumers pop and acknowledge everything.
-func popRound(t *testing.T, target *peer.Target, topic string, most int, batch bool, total int) sample {
+func popRound(t *testing.T, target *peer.Target, topic string, row popRow, total int) sample {
 	t.Helper()
 	fillForPop(t, target, topic, total)
 	flushed()
@@ -65,7 +76,7 @@ func popRound(t *testing.T, target *peer.Target, topic string, most int, batch b
 	var wg sync.WaitGroup
 	for range conns {
 		wg.Go(func() {
-			p, err := newPopper(target.BrokerAddr, topic, most, batch, left)
+			p, err := newPopper(target.BrokerAddr, topic, row, left)
 			if err == nil {
 				err = p.run()
 			}
@@ -115,21 +126,23 @@ type popper struct {
 	batch bool
 	left  *atomic.Int64 // messages that nobody has acknowledged
 
+	flight int // pops that are sent at once
+
 	in   []byte
-	have int
 	out  []byte
 	sent int
+	acks int // in out
 }
 
 const popGroup = "BenchPop"
 
-func newPopper(addr, topic string, most int, batch bool, left *atomic.Int64) (*popper, error) {
+func newPopper(addr, topic string, row popRow, left *atomic.Int64) (*popper, error) {
 	nc, err := net.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &popper{nc: nc, topic: topic, batch: batch, left: left, in: make([]byte, 256<<10), pop: prepare(wire.PopMessage, map[string]string{
-		"consumerGroup": popGroup, "topic": topic, "queueId": "-1", "maxMsgNums": strconv.Itoa(most),
+	return &popper{nc: nc, topic: topic, batch: row.batch, flight: row.flight, left: left, in: make([]byte, 256<<10), pop: prepare(wire.PopMessage, map[string]string{
+		"consumerGroup": popGroup, "topic": topic, "queueId": "-1", "maxMsgNums": strconv.Itoa(row.most),
 		"invisibleTime": strconv.FormatInt(popInvisible.Milliseconds(), 10), "pollTime": "0", "bornTime": "0",
 		"initMode": "0", "expType": "TAG", "exp": "*", "order": "false",
 	}, nil)}, nil
@@ -138,52 +151,75 @@ func newPopper(addr, topic string, most int, batch bool, left *atomic.Int64) (*p
 func (p *popper) run() error {
 	defer p.nc.Close()
 	for p.left.Load() > 0 {
-		p.sent++
-		frame, err := p.ask(p.pop.number(nil, p.sent))
-		if err != nil {
+		if err := p.askMany(); err != nil {
 			return err
 		}
-		if !bytes.HasPrefix(frame[8:], okPrefix) {
-			if code := string(frame[8:min(len(frame), 20)]); !strings.Contains(code, `:210,`) && !strings.Contains(code, `:209,`) {
-				return fmt.Errorf("pop refused: %q", frame[8:])
-			}
+		acks := p.acks
+		p.acks = 0
+		if acks == 0 {
 			continue
 		}
-		if err := p.acknowledge(frame); err != nil {
+		if _, err := p.nc.Write(p.out); err != nil {
 			return err
+		}
+		counter := replyCounter{r: p.nc, buf: p.in}
+		for acks > 0 {
+			n, bad, err := counter.next()
+			if err != nil || bad > 0 {
+				return fmt.Errorf("%d acks refused, %w", bad, err)
+			}
+			acks -= n
 		}
 	}
 	return nil
 }
 
-// ask writes and returns the one answer.
-func (p *popper) ask(out []byte) ([]byte, error) {
-	if _, err := p.nc.Write(out); err != nil {
-		return nil, err
+// askMany sends the pops and prepares the acknowledgements of what they get.
+func (p *popper) askMany() error {
+	p.out = p.out[:0]
+	for range p.flight {
+		p.sent++
+		p.out = p.pop.number(p.out, p.sent)
 	}
-	for p.have = 0; ; {
-		n, err := p.nc.Read(p.in[p.have:])
+	if _, err := p.nc.Write(p.out); err != nil {
+		return err
+	}
+	p.out = p.out[:0]
+	have := 0
+	for answers := 0; answers < p.flight; {
+		n, err := p.nc.Read(p.in[have:])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.have += n
-		if frame := nextFrame(p.in[:p.have]); frame != nil {
-			return frame, nil
+		have += n
+		at := 0
+		for frame := nextFrame(p.in[at:have]); frame != nil; frame = nextFrame(p.in[at:have]) {
+			at += len(frame)
+			answers++
+			if err := p.answered(frame); err != nil {
+				return err
+			}
 		}
+		have = copy(p.in, p.in[at:have])
 	}
+	return nil
 }
 
-// acknowledge sends the acks of a pop's answer at once and reads their answers.
-func (p *popper) acknowledge(frame []byte) error {
+// answered prepares the acknowledgements of what one pop got.
+func (p *popper) answered(frame []byte) error {
+	if !bytes.HasPrefix(frame[8:], okPrefix) {
+		if code := string(frame[8:min(len(frame), 20)]); !strings.Contains(code, `:210,`) && !strings.Contains(code, `:209,`) {
+			return fmt.Errorf("pop refused: %q", frame[8:])
+		}
+		return nil
+	}
 	a, err := parsePopped(frame)
 	if err != nil {
 		return err
 	}
-	p.out = p.out[:0]
-	answers := 0
 	if p.batch {
-		p.sent++
-		answers, p.out = 1, a.batchAck(p.topic).number(p.out, p.sent)
+		p.acks++
+		p.out = a.batchAck(p.topic).number(p.out, p.acks)
 	}
 	for _, q := range a.queues {
 		p.left.Add(-int64(len(q.offsets)))
@@ -191,21 +227,9 @@ func (p *popper) acknowledge(frame []byte) error {
 			if p.batch {
 				break
 			}
-			p.sent++
-			answers++
-			p.out = a.ack(p.topic, q, offset).number(p.out, p.sent)
+			p.acks++
+			p.out = a.ack(p.topic, q, offset).number(p.out, p.acks)
 		}
-	}
-	if _, err := p.nc.Write(p.out); err != nil {
-		return err
-	}
-	counter := replyCounter{r: p.nc, buf: p.in}
-	for answers > 0 {
-		n, bad, err := counter.next()
-		if err != nil || bad > 0 {
-			return fmt.Errorf("%d acks refused, %w", bad, err)
-		}
-		answers -= n
 	}
 	return nil
 }
