@@ -13,6 +13,10 @@ import (
 // outFlush is the size at which replies of one read batch are written before its end.
 const outFlush = 256 << 10
 
+// copiedParts is the size up to which the parts of a reply are copied, to be written together with the
+// replies beside it: a write of its own costs more than to copy so much.
+const copiedParts = 4 << 10
+
 // tlsHandshake is the first byte of a TLS connection.
 const tlsHandshake = 0x16
 
@@ -195,12 +199,24 @@ func (c *conn) reply(ex *remoting.Exchange) {
 	r := &ex.Reply
 	l := c.loop
 	l.out = remoting.AppendReplyHead(l.out, ex.Req.Opaque, r)
-	if len(r.Parts) > 0 {
+	if partsLen(r.Parts) > copiedParts {
 		c.writeParts(r.Parts)
-	} else if len(l.out) >= outFlush {
-		c.flushReplies()
+	} else {
+		for _, part := range r.Parts {
+			l.out = append(l.out, part...)
+		}
+		if len(l.out) >= outFlush {
+			c.flushReplies()
+		}
 	}
 	c.releaseReply(r)
+}
+
+func partsLen(parts [][]byte) (n int) {
+	for _, part := range parts {
+		n += len(part)
+	}
+	return n
 }
 
 func (c *conn) releaseReply(r *remoting.Reply) {
