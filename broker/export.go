@@ -85,6 +85,9 @@ func (e *exporter) run(dir string, fileSize int64) (done timer.Exported, err err
 	if err = e.store.Start(); err == nil {
 		done, err = e.moveTimers()
 	}
+	if err == nil {
+		err = e.handBackPops(dir)
+	}
 	if err := errors.Join(err, e.store.Close()); err != nil {
 		return done, fmt.Errorf("broker: %w", err)
 	}

@@ -130,3 +130,21 @@ func TestRecover_WhatIsDeletedStaysDeleted(t *testing.T) {
 	}
 	l.close()
 }
+
+// TestHandBack_GroupsBeginAtTheFirstMessageInFlight: what is acknowledged before it does not come again.
+func TestHandBack_GroupsBeginAtTheFirstMessageInFlight(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a", "b", "c", "d")
+	handles := l.pop(window, 3, 60_000)
+	l.ack(handles[0])
+	l.ack(handles[2])
+	if queues, messages := l.service.HandBack(); queues != 1 || messages != 1 {
+		t.Errorf("%d queues, %d messages", queues, messages)
+	}
+	if at := l.offsets.Query([]byte("G"), []byte("T"), 0); at != 1 {
+		t.Errorf("the group begins at %d", at)
+	}
+	l.close()
+}
