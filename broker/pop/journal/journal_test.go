@@ -116,15 +116,20 @@ func (r *register) Size() int64 {
 // Note implements journal.Keeper.
 func (r *register) Note() int64 { return r.note }
 
-func (r *register) want(t *testing.T, values map[uint64]uint64) {
-	t.Helper()
+// told is what the journal has told, and what was set since.
+func (r *register) told() map[uint64]uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	got := map[uint64]uint64{}
 	for key, v := range r.values {
 		got[key] = v.n
 	}
-	if fmt.Sprint(got) != fmt.Sprint(values) {
+	return got
+}
+
+func (r *register) want(t *testing.T, values map[uint64]uint64) {
+	t.Helper()
+	if got := r.told(); fmt.Sprint(got) != fmt.Sprint(values) {
 		t.Fatalf("the journal tells %v, want %v", got, values)
 	}
 }
@@ -240,12 +245,13 @@ func TestJournal_APowerCutLeavesTheStateOfSomeInstant(t *testing.T) {
 		must(t, r.journal.Close())
 		again, found := open(t, left, false)
 		newest := uint64(0)
-		for _, v := range again.values {
-			newest = max(newest, v.n)
+		told := again.told()
+		for _, n := range told {
+			newest = max(newest, n)
 		}
-		for key, v := range again.values {
-			if v.n+20 <= newest || v.n%20 != key {
-				t.Fatalf("%d is %d although %d is there; %+v", key, v.n, newest, found)
+		for key, n := range told {
+			if n+20 <= newest || n%20 != key {
+				t.Fatalf("%d is %d although %d is there; %+v", key, n, newest, found)
 			}
 		}
 		if found.Damage.Any() {
@@ -282,12 +288,9 @@ func TestJournal_DamageIsToldAndCostsWhatItHits(t *testing.T) {
 		must(t, err)
 		harm(disk, "pop/"+names[1].Name)
 		r, found := open(t, disk, false)
-		if lost := 40 - len(r.values); !found.Damage.Any() || lost == 0 || lost > 10 {
+		values := r.told()
+		if lost := 40 - len(values); !found.Damage.Any() || lost == 0 || lost > 10 {
 			t.Errorf("%s: %d of 40 values are lost: %+v", name, lost, found.Damage)
-		}
-		values := map[uint64]uint64{}
-		for key, v := range r.values {
-			values[key] = v.n
 		}
 		r.fill(t, rand.New(rand.NewPCG(7, 8)), values, 200)
 		r.shrunk()
@@ -348,8 +351,8 @@ func TestJournal_OnAFullDiskRoomIsLeftForUrgentRecords(t *testing.T) {
 	disk.SetLimit(0)
 	must(t, r.journal.Close())
 	r, _ = open(t, disk, false)
-	if r.values[1].n != 2 {
-		t.Errorf("1 is %d", r.values[1].n)
+	if told := r.told(); told[1] != 2 {
+		t.Errorf("1 is %d", told[1])
 	}
 	must(t, r.journal.Close())
 }
