@@ -50,6 +50,8 @@ type lab struct {
 	log    logrus.FieldLogger
 	conns  atomic.Uint64
 	wire   clock.Clock // nil: the machine's
+
+	metrics prometheus.Registerer
 }
 
 func newLab(t reporter) *lab {
@@ -86,9 +88,10 @@ func (l *lab) assemble(at int64) {
 	if l.wire != nil {
 		wire = l.wire
 	}
+	l.metrics = prometheus.NewRegistry()
 	l.broker, err = broker.New(broker.Options{
 		Config: l.config, Memory: l.disk, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), Store: clock.NewVirtual(at), Wire: wire,
-		Log: l.log, Metrics: prometheus.NewRegistry(), Health: health.NewRegistry(), Differences: differences,
+		Log: l.log, Metrics: l.metrics, Health: health.NewRegistry(), Differences: differences,
 	})
 	if err != nil {
 		l.t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
@@ -24,8 +25,8 @@ type lagOptions struct {
 		Queue(topic []byte, queueID int32) *store.ConsumeQueue
 		StoreTimestamp(q *store.ConsumeQueue, offset int64) (int64, bool)
 	}
-	// Popped is how many messages of a topic are in flight to pop consumers of a group; may be nil.
-	Popped func(group, topic string) int64
+	// Popped visits what is in flight to groups that pop, at an instant, ms; may be nil.
+	Popped func(visit func(pop.Info), now int64)
 	// System tells the groups that are the broker's own.
 	System func(group string) bool
 }
@@ -80,18 +81,15 @@ func (c *lagCollector) Collect(ch chan<- prometheus.Metric) {
 	for i := range queues {
 		c.add(places, &queues[i], now)
 	}
+	c.addPopped(places, now)
 	for at, b := range places {
-		popped := int64(0)
-		if c.opts.Popped != nil {
-			popped = c.opts.Popped(at.group, at.topic)
-		}
 		retry := strings.HasPrefix(at.topic, message.PrefixRetry)
 		values := []string{at.topic, at.group, strconv.FormatBool(retry), "false"}
 		for _, m := range [...]struct {
 			desc  *prometheus.Desc
 			value int64
 		}{
-			{lagMessagesDesc, b.messages + popped}, {lagLatencyDesc, b.latency}, {lagInFlightDesc, b.messages - b.ready + popped},
+			{lagMessagesDesc, b.messages}, {lagLatencyDesc, b.latency}, {lagInFlightDesc, b.messages - b.ready},
 			{lagReadyDesc, b.ready}, {lagQueueingDesc, b.queueing},
 		} {
 			ch <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(m.value), values...)
@@ -117,6 +115,20 @@ func (c *lagCollector) add(places map[lagPlace]*lagBehind, q *lagQueue, now int6
 	b.ready += end - pulled
 	b.latency = max(b.latency, c.age(stored, committed, end, now))
 	b.queueing = max(b.queueing, c.age(stored, pulled, end, now))
+}
+
+// addPopped takes what pops have in flight into what groups are behind. The group's offset is past it, but
+// for what is popped in order.
+func (c *lagCollector) addPopped(places map[lagPlace]*lagBehind, now int64) {
+	if c.opts.Popped == nil {
+		return
+	}
+	c.opts.Popped(func(i pop.Info) {
+		if b := places[lagPlace{i.Key.Group, i.Key.Topic}]; b != nil {
+			b.messages += i.InFlight - i.InOrder
+			b.ready -= i.InOrder
+		}
+	}, now)
 }
 
 // age is how long ago the message at an offset was stored, ms; 0 at the end of the queue.

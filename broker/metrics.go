@@ -19,7 +19,7 @@ func (b *Broker) registerFigures() error {
 		gauge("rocketmq_broker_permission", "brokerPermission: 2 to send, 4 to read, 6 for both.", func() int { return int(b.opts.Config.BrokerPermission) }),
 		gauge("rocketmq_topic_number", "Topics, system topics included.", func() int { return len(b.topics.All()) }),
 		gauge("rocketmq_consumer_group_number", "Subscription groups, the broker's own included.", func() int { return len(b.groups.All()) }),
-		&lagCollector{lagOptions{Store: b.opts.Store, Offsets: b.offsets, Log: b.store, Popped: b.pops.InFlight, System: b.groups.System}},
+		&lagCollector{lagOptions{Store: b.opts.Store, Offsets: b.offsets, Log: b.store, Popped: b.pops.Each, System: b.groups.System}},
 		snapshot{b},
 	} {
 		if err := b.opts.Metrics.Register(c); err != nil {

@@ -109,7 +109,8 @@ func (s *Service) InFlight(group, topic string) (n int64) {
 type Info struct {
 	Key      Key
 	Cursor   int64
-	InFlight int64
+	InFlight int64 // in order or not
+	InOrder  int64 // of those: they lie behind the cursor
 }
 
 // Each visits the windows.
@@ -124,7 +125,8 @@ func (w *Window) info(now int64) Info {
 	defer w.mu.Unlock()
 	i := Info{Key: w.key, Cursor: w.cursor, InFlight: w.held.n}
 	if w.block != nil {
-		i.InFlight += w.block.inFlight(now)
+		i.InOrder = w.block.inFlight(now)
+		i.InFlight += i.InOrder
 	}
 	return i
 }
