@@ -49,6 +49,7 @@ type life struct {
 	broker        *broker.Broker
 	brokerServer  *server.Server
 	storeHost     netip.AddrPort // the broker's address in message ids
+	advertised    advertised
 
 	servers []*server.Server
 	closers []closer // in the order of starting

@@ -18,6 +18,10 @@ import (
 )
 
 func (l *life) startBroker() error {
+	var err error
+	if l.advertised, err = parseAdvertise(l.cfg.Advertise); err != nil {
+		return err
+	}
 	host, why, err := l.findHost()
 	if err != nil {
 		return err

@@ -24,6 +24,9 @@ func (l *life) register(b *broker.Broker) {
 		if l.cfg.BrokerIP1 == "" {
 			r.LocalPort = l.ports.broker
 		}
+		if l.cfg.Advertise != "" {
+			r.AdvertisedTo = l.advertised.to
+		}
 		l.namesrv.RegisterLocal(r)
 	}
 	tell()
@@ -52,9 +55,13 @@ func (l *life) registerOutside(b *broker.Broker) error {
 	if l.cfg.NamesrvAddr == "" {
 		return nil
 	}
+	identity, fixed := l.identity(), l.cfg.BrokerIP1 != ""
+	if general := l.advertised.general; general != "" {
+		identity.BrokerAddr, fixed = general, true
+	}
 	r, err := registration.New(registration.Options{
-		NameServers: l.cfg.NamesrvAddr, Identity: l.identity(), Topics: b.Topics(), PeriodMs: l.cfg.RegisterNameServerPeriod,
-		BrokerPermission: func() int32 { return int32(b.Config().BrokerPermission) }, FixedAddress: l.cfg.BrokerIP1 != "", Only: l.namesrv == nil, Wire: clock.Real{},
+		NameServers: l.cfg.NamesrvAddr, Identity: identity, Topics: b.Topics(), PeriodMs: l.cfg.RegisterNameServerPeriod,
+		BrokerPermission: func() int32 { return int32(b.Config().BrokerPermission) }, FixedAddress: fixed, Only: l.namesrv == nil, Wire: clock.Real{},
 		Log: l.log.WithField("part", "registration"), Health: l.health,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ type Config struct {
 	BrokerClusterName  string `key:"brokerClusterName" default:"DefaultCluster" doc:"cluster the broker belongs to"`
 	BrokerID           int64  `key:"brokerId" default:"0" doc:"0 is the master"`
 	BrokerIP1          string `key:"brokerIP1" default:"" doc:"advertised address; unset: the address through which a client reached us"`
+	Advertise          string `key:"advertise" default:"" doc:"what clients are told to connect to, behind mapped ports: host:port, or network=host:port for clients in that network, several separated by ;"`
 	BindAddress        string `key:"bindAddress" local:"true" default:"0.0.0.0" doc:"address the ports are bound to"`
 	ListenPort         int    `key:"listenPort" default:"10911" max:"65535" doc:"broker port; the VIP port is two below"`
 	NamesrvListenPort  int    `key:"namesrvListenPort" default:"9876" max:"65535" doc:"port of the built-in name server, 0 for none"`

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -397,6 +398,30 @@ func TestLocalBroker_AdvertisedAsReached(t *testing.T) {
 				t.Error("still routed after UnregisterLocal")
 			}
 		})
+	}
+}
+
+// TestLocalBroker_AdvertisedTo: a configured address comes before the one that was reached, where there
+// is one for the client.
+func TestLocalBroker_AdvertisedTo(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", nil)
+	r := localBroker(20911)
+	told := "mapped.example.org:31011"
+	r.AdvertisedTo = func(reached, client netip.Addr) string {
+		if !reached.IsLoopback() || !client.IsLoopback() {
+			t.Errorf("reached %s, client %s", reached, client)
+		}
+		return told
+	}
+	f.ns.RegisterLocal(r)
+	p := f.dial("127.0.0.1")
+	if body, _ := p.route("T"); !strings.Contains(body, `"mapped.example.org:31011"`) {
+		t.Errorf("route %s", body)
+	}
+	told = ""
+	if body, _ := p.route("T"); !strings.Contains(body, `"127.0.0.1:20911"`) {
+		t.Errorf("route %s, want the address that was reached", body)
 	}
 }
 

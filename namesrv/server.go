@@ -211,6 +211,11 @@ func (s *Server) advertiseOf(conn remoting.Conn, topic string) Advertise {
 func (s *Server) advertise(conn remoting.Conn) Advertise {
 	return func(r *Registration) string {
 		reached := conn.LocalAddr().Addr()
+		if r.AdvertisedTo != nil {
+			if addr := r.AdvertisedTo(reached, conn.RemoteAddr().Addr()); addr != "" {
+				return addr
+			}
+		}
 		if r.LocalPort == 0 || !reached.IsValid() {
 			return r.BrokerAddr
 		}

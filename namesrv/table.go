@@ -2,6 +2,7 @@ package namesrv
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 	"sync"
 
@@ -29,6 +30,9 @@ type Registration struct {
 	// LocalPort is set for the broker of this process when its address was not configured:
 	// clients are told the address they reached us by, with this port.
 	LocalPort uint16
+	// AdvertisedTo, when not nil, is what a client is told instead, which reached us at one address
+	// and came from another; "" is nothing else.
+	AdvertisedTo func(reached, client netip.Addr) string
 }
 
 // broker is one living broker address.

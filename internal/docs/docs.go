@@ -178,6 +178,14 @@ and than 18, need a restart. A changed ` + "`brokerPermission`" + ` is told to n
 
 The name server's keys (318, 319) hold until the next start; ` + "`enableAllTopicList`, `orderMessageEnable` and\n`returnOrderTopicConfigToBroker`" + ` take effect at once, the others are refused.
 
+## Mapped ports
+
+Behind a container's mapped ports, clients reach the broker at an address and a port that it does not know. ` + "`advertise=localhost:20911`" + `
+says what every client is told, and external name servers too; ` + "`advertise=172.17.0.0/16=broker:10911;localhost:20911`" + ` tells clients in that
+network, or those that reach the server at an address in it, something else: the first that fits counts. Without it the built-in
+name server tells each client the address that it reached, and the port of ` + "`listenPort`" + `. The address in message ids stays that
+of ` + "`brokerIP1`" + ` and ` + "`listenPort`" + `.
+
 ## Keys
 
 | key | default | a change takes effect | |
