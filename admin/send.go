@@ -139,6 +139,7 @@ func (s *Sender) Send(ctx context.Context, m *ToSend) (Sent, error) {
 // sendHeader encodes the short names.
 type sendHeader struct{ *remoting.SendMessageRequest }
 
+// Encode writes the fields of SEND_MESSAGE_V2.
 func (h sendHeader) Encode(w *remoting.ExtWriter) { h.EncodeV2(w) }
 
 func (s *Sender) choose(queueID int32) (sendQueue, error) {

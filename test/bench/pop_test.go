@@ -68,7 +68,7 @@ func TestPop(t *testing.T) {
 // popRound fills a topic and has consumers pop and acknowledge everything.
 func popRound(t *testing.T, target *peer.Target, topic string, row popRow, total int) sample {
 	t.Helper()
-	fillForPop(t, target, topic, total)
+	sendPlain(t, target, topic, total, 128)
 	flushed()
 	before, start := cpuTime(t, target.PIDs()), time.Now()
 	left := new(atomic.Int64)
@@ -95,27 +95,6 @@ func popRound(t *testing.T, target *peer.Target, topic string, row popRow, total
 		t.Errorf("%s: %s: %d messages came twice", target.Kind, topic, -n)
 	}
 	return sample{messages: total, wall: wall, cpu: cpuTime(t, target.PIDs()) - before}
-}
-
-func fillForPop(t *testing.T, target *peer.Target, topic string, total int) {
-	t.Helper()
-	c := wire.Dial(t, target.BrokerAddr)
-	defer c.Close()
-	c.MustCreateTopic(t, topic, conns)
-	requests := make([]prepared, conns)
-	for i := range requests {
-		requests[i] = prepare(wire.SendMessageV2, map[string]string{
-			"a": "BenchProducer", "b": topic, "c": "TBW102", "d": "4", "e": strconv.Itoa(i), "f": "0",
-			"g": "1796000000000", "h": "0", "j": "0", "k": "false", "m": "false", "n": "broker-a",
-			"i": wire.Properties("UNIQ_KEY", "7F0000010000000000000000000000000", "WAIT", "true"),
-		}, []byte(strings.Repeat("x", 128)))
-	}
-	if refused, err := pipeline(target.BrokerAddr, requests, depth, total/conns); err != nil || refused > 0 {
-		t.Fatalf("fill %s: %d refused, %v", topic, refused, err)
-	}
-	for i := range conns {
-		c.Settle(t, topic, i, int64(total/conns))
-	}
 }
 
 // popper is one consumer: it pops, acknowledges what it got, and pops again.
