@@ -79,6 +79,21 @@ func (t *Table) SystemNames() []string {
 // createSystem makes the topics that a broker has from its start.
 func (t *Table) createSystem() {
 	o := t.opts
+	own := ownNames{o.Cluster, o.Broker}
+	for _, config := range systemTopics(&o, own) {
+		if t.GetString(config.TopicName) == nil || config.TopicName == message.TopicSchedule {
+			t.store(config)
+		}
+	}
+	if !o.AutoCreate {
+		t.drop(message.TopicAutoCreate)
+	}
+	t.own = map[string]bool{
+		o.Cluster: true, o.Broker: true, own.reply(): true, own.revive(): true, own.members(): true,
+	}
+}
+
+func systemTopics(o *Options, own ownNames) []*Config {
 	cluster, broker := PermInherit, PermInherit
 	if o.ClusterTopicEnable {
 		cluster |= PermRead | PermWrite
@@ -87,7 +102,6 @@ func (t *Table) createSystem() {
 		broker |= PermRead | PermWrite
 	}
 	const rw = PermRead | PermWrite
-	own := ownNames{o.Cluster, o.Broker}
 	list := []*Config{
 		newConfig(message.TopicSelfTest, 1, 1, rw),
 		newConfig(message.TopicBenchmark, 1024, 1024, rw),
@@ -111,17 +125,7 @@ func (t *Table) createSystem() {
 	if o.TraceTopicEnable {
 		list = append(list, newConfig(message.TopicTrace, 1, 1, rw))
 	}
-	for _, config := range list {
-		if t.GetString(config.TopicName) == nil || config.TopicName == message.TopicSchedule {
-			t.store(config)
-		}
-	}
-	if !o.AutoCreate {
-		t.drop(message.TopicAutoCreate)
-	}
-	t.own = map[string]bool{
-		o.Cluster: true, o.Broker: true, own.reply(): true, own.revive(): true, own.members(): true,
-	}
+	return list
 }
 
 // parent is the topic that new topics inherit from.

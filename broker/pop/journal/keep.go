@@ -114,26 +114,7 @@ func (j *Journal) empty(f *file, end int) error {
 // remove removes the oldest file, when what was appended anew is durable, and that it is gone is told.
 func (j *Journal) remove(f *file) error {
 	note := j.opts.Keeper.Note()
-	j.syncMu.Lock()
-	j.mu.Lock()
-	if j.closed {
-		j.mu.Unlock()
-		j.syncMu.Unlock()
-		return nil
-	}
-	var err error
-	for j.making {
-		j.made.Wait()
-	}
-	if !j.current().fits(maxMark) {
-		_, err = j.roll()
-	}
-	if err == nil {
-		j.writeMark(f.number+1, note)
-	}
-	j.mu.Unlock()
-	j.syncMu.Unlock()
-	if err != nil {
+	if closed, err := j.tellGone(f, note); closed || err != nil {
 		return err
 	}
 	if err := j.Sync(); err != nil {
@@ -154,4 +135,25 @@ func (j *Journal) remove(f *file) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return nil
+}
+
+// tellGone appends that the journal begins after a file, unless it is closed.
+func (j *Journal) tellGone(f *file, note int64) (closed bool, err error) {
+	j.syncMu.Lock()
+	defer j.syncMu.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return true, nil
+	}
+	for j.making {
+		j.made.Wait()
+	}
+	if !j.current().fits(maxMark) {
+		if _, err := j.roll(); err != nil {
+			return false, err
+		}
+	}
+	j.writeMark(f.number+1, note)
+	return false, nil
 }
