@@ -3,6 +3,8 @@ package pop_test
 import (
 	"testing"
 
+	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
@@ -127,6 +129,30 @@ func TestRecover_WhatIsDeletedStaysDeleted(t *testing.T) {
 	}
 	if got := l.pop(window, 8, 1000); bodies(got) != "a b c" {
 		t.Errorf("popped %q", bodies(got))
+	}
+	l.close()
+}
+
+// TestRecover_APopDuringADeletionLeavesNothing: who pops while the group is deleted is given nothing.
+func TestRecover_APopDuringADeletionLeavesNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a")
+	w, _, err := l.service.Acquire(window, func() int64 { return 0 })
+	l.must(err)
+	l.service.DeleteGroup("G")
+	for _, order := range []bool{false, true} {
+		p := pop.Pop{Offsets: []int64{0}, Next: 1, PopTime: startMs, InvisibleMs: 1000, Order: order}
+		if _, err := w.Handed(&p, nil); err == nil {
+			t.Error("a message of a deleted group is handed out")
+		}
+	}
+	w.Release()
+	l.close()
+	l.open()
+	if got := l.health.Report().Parts["pop"]; got.State != health.Up || got.Reason != "" {
+		t.Errorf("pop is %+v after a restart", got)
 	}
 	l.close()
 }

@@ -1,6 +1,10 @@
 package pop
 
-import "github.com/wheelmq/wheelmq/broker/pop/journal"
+import (
+	"errors"
+
+	"github.com/wheelmq/wheelmq/broker/pop/journal"
+)
 
 // keptSize and windowSize are twice what the journal takes for a message in flight that was popped
 // alone, and for a window, bytes: to empty a file frees half of it at least.
@@ -15,9 +19,16 @@ func (s *Service) declare(w *Window) {
 	w.subject = journal.Subject{Kind: recordWindow, Declaration: r.b}
 }
 
+// errDeleted is why nothing is noted of a window any more: a record behind that of its end would be
+// taken for damage, or bring it back.
+var errDeleted = errors.New("pop: the topic or the group was deleted")
+
 // write appends the record that w.record holds. w.mu is held. Urgent ones are refused only when there
 // is no room at all.
 func (w *Window) write(kind byte, urgent bool) (file uint32, end int64, err error) {
+	if w.gone {
+		return 0, 0, errDeleted
+	}
 	return w.s.journal.Append(&w.subject, kind, w.record.b, urgent)
 }
 
