@@ -64,6 +64,10 @@ func TestExamine(t *testing.T) {
 	}
 	t.Cleanup(func() { silent.Close() })
 
+	_, unused, err := net.SplitHostPort(closed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		nameServer, topic string
 		fault             Fault
@@ -87,7 +91,7 @@ func TestExamine(t *testing.T) {
 			if strings.Contains(name, "silent") || strings.Contains(name, "HTTP") {
 				timeout = time.Second
 			}
-			got := Examine(t.Context(), Options{NameServers: []string{c.nameServer}, Topic: c.topic, Timeout: timeout})
+			got := Examine(t.Context(), Options{NameServers: []string{c.nameServer}, Topic: c.topic, Timeout: timeout, usualPort: unused})
 			if got.Fault != c.fault || !strings.Contains(got.Sentence, c.says) {
 				t.Errorf("found %+v, want %q and %q", got, c.fault, c.says)
 			}
@@ -95,11 +99,28 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+func TestExamine_ANameServerAtTheUsualPort(t *testing.T) {
+	t.Parallel()
+	_, usual, err := net.SplitHostPort(start(t, nil).NameServerAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Examine(t.Context(), Options{NameServers: []string{closed(t)}, usualPort: usual})
+	if got.Fault != WrongPort || !strings.Contains(got.Sentence, ":"+usual+": the port is wrong") {
+		t.Errorf("found %+v", got)
+	}
+}
+
 // Clients go on with the other, so the doctor does too.
 func TestExamine_OneOfTwoNameServersIsDown(t *testing.T) {
 	t.Parallel()
 	mq := start(t, nil)
-	got := Examine(t.Context(), Options{NameServers: []string{closed(t), mq.NameServerAddr()}})
+	down := closed(t)
+	_, unused, err := net.SplitHostPort(down)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Examine(t.Context(), Options{NameServers: []string{down, mq.NameServerAddr()}, usualPort: unused})
 	if last := got.Steps[len(got.Steps)-1]; got.Fault != NameServerDown || !last.OK || !strings.Contains(last.Says, "broker-a answers") {
 		t.Errorf("found %+v", got)
 	}

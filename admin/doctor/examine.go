@@ -15,6 +15,8 @@ type Options struct {
 	NameServers []string // host:port, as clients are told
 	Topic       string   // "": none
 	Timeout     time.Duration
+
+	usualPort string // "": usualPort; tests have no say in who listens there
 }
 
 type examiner struct {
@@ -27,6 +29,9 @@ type examiner struct {
 func Examine(ctx context.Context, opts Options) Report {
 	if opts.Timeout <= 0 {
 		opts.Timeout = admin.DefaultTimeout
+	}
+	if opts.usualPort == "" {
+		opts.usualPort = usualPort
 	}
 	e := &examiner{Options: opts}
 	if answering := e.nameServers(ctx); len(answering) > 0 {
@@ -101,8 +106,8 @@ func (e *examiner) isNameServer(ctx context.Context, host, port string) bool {
 
 // nobodyListens tells a wrong port from a name server that is down, as far as the usual port tells.
 func (e *examiner) nobodyListens(ctx context.Context, host, port, addr string) {
-	usual := net.JoinHostPort(host, usualPort)
-	if port != usualPort {
+	usual := net.JoinHostPort(host, e.usualPort)
+	if port != e.usualPort {
 		if found, _ := e.probe(ctx, usual); found == nameServer {
 			e.report.wrong(WrongPort, fmt.Sprintf("nothing listens at %s, but a name server answers at %s: the port is wrong", addr, usual))
 			return
