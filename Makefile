@@ -37,8 +37,8 @@ test: deps lint build ## everything: unit tests with the race detector, Go and J
 	go test -count=1 ./broker ./broker/timer # kills that the race detector cannot look at
 	$(MAKE) fuzz FUZZTIME=5s
 	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
-	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 $(SUITES) $(TESTING) ./mixed
-	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 1 -count=1 ./cases ./golden/...
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 2 -count=1 $(SUITES) $(TESTING) ./mixed
+	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 2 -count=1 ./cases ./golden/...
 
 test-short: build ## what needs nothing but Go, under a minute
 	go test ./...
