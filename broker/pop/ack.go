@@ -105,8 +105,11 @@ func (w *Window) ackInOrder(popTime int64, offsets []int64) (acked int, end int6
 	}
 	w.block, w.cursor = after, cursor
 	w.show()
-	if after == nil || after.until() <= w.s.opts.Store.NowMillis() {
+	switch {
+	case after == nil || after.until() <= w.s.opts.Store.NowMillis():
 		w.s.visible(w.key)
+	case after.until() < b.until(): // what blocked it longest is acknowledged
+		w.s.look(task{due: after.until(), window: w.id})
 	}
 	return acked, end, nil
 }

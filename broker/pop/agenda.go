@@ -1,6 +1,10 @@
 package pop
 
-import "sync"
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
 
 // task is something to look at when it is due: messages of a window in [first, first+n) that may be
 // visible again, or, with n == 0, whether the window's block is over.
@@ -46,7 +50,8 @@ func (a *agenda) next(now int64) (t task, due int64, ok bool) {
 	return t, t.due, true
 }
 
-// sweep takes out the tasks that nothing is to be done for. It looks at them without the lock.
+// sweep takes out the tasks that nothing is to be done for, and those that are there twice. It looks at
+// them without the lock.
 func (a *agenda) sweep(wanted func(task) bool) {
 	a.mu.Lock()
 	looked := a.tasks
@@ -58,6 +63,10 @@ func (a *agenda) sweep(wanted func(task) bool) {
 			kept = append(kept, t)
 		}
 	}
+	slices.SortFunc(kept, func(a, b task) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.window, b.window), cmp.Compare(a.first, b.first), cmp.Compare(a.n, b.n))
+	})
+	kept = slices.Compact(kept)
 	kept = append(make([]task, 0, len(kept)+len(kept)/2), kept...)
 	a.mu.Lock()
 	defer a.mu.Unlock()

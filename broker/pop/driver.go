@@ -16,7 +16,8 @@ type driver struct {
 	n     int          // of the batch
 	left  atomic.Int32 // of the batch, whose copies are not known to be stored; the maker counts as one
 	copy  copier
-	swept int // tasks that were left by the last sweep
+	swept int   // tasks that were left by the last sweep
+	late  int64 // the latest instant of message time that was looked at, although the clock may be behind
 	// from is the log offset below which no copy is missing from the journal while a batch is on its
 	// way, or what it is to say could not be written; -1: none is, and it can.
 	from atomic.Int64
@@ -88,7 +89,8 @@ func (d *driver) pass(now int64) (next int64, landed bool) {
 		return never, false
 	}
 	d.s.foreign.takeOver()
-	d.tidy(now)
+	d.late = max(d.late, now)
+	d.tidy()
 	d.n = 0
 	for d.n < batchSize {
 		t, due, ok := d.s.agenda.next(now)
@@ -121,6 +123,14 @@ func (d *driver) land() bool {
 		d.from.Store(-1)
 	}
 	return true
+}
+
+// settled notes that a message is forgotten, or popped again: nobody waits for what the journal could not
+// say of its copy.
+func (d *driver) settled(e *entry) {
+	if e.state&copied != 0 {
+		d.owed.Add(-1)
+	}
 }
 
 // take puts into the batch what a task is about.
@@ -170,7 +180,7 @@ func (d *driver) takeBlock(w *Window, now int64) {
 }
 
 // tidy takes tasks out of the agenda that nothing is to be done for, when they are most of it.
-func (d *driver) tidy(now int64) {
+func (d *driver) tidy() {
 	n := d.s.agenda.len()
 	if n < sweepFrom || n < 2*d.swept || int64(n) < 2*d.s.inFlight.Load() {
 		return
@@ -179,7 +189,10 @@ func (d *driver) tidy(now int64) {
 	d.swept = d.s.agenda.len()
 }
 
+// wanted tells whether a task is the one that a message or a block waits for: the one at its instant,
+// or, when that is past, any.
 func (d *driver) wanted(t *task) (wanted bool) {
+	waits := func(due int64) bool { return due == t.due || due <= min(d.late, t.due) }
 	w := d.s.at(t.window)
 	if w == nil {
 		return false
@@ -187,10 +200,10 @@ func (d *driver) wanted(t *task) (wanted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t.n == 0 {
-		return w.block != nil
+		return w.block != nil && waits(w.block.until())
 	}
 	w.held.each(t.first, t.first+int64(t.n), func(_ int64, e *entry) bool {
-		wanted = e.due <= t.due
+		wanted = waits(e.due)
 		return !wanted
 	})
 	return wanted

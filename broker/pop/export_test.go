@@ -2,3 +2,6 @@ package pop
 
 // Hold calls a function while the journal's files stay as they are.
 func (s *Service) Hold(fn func()) { s.journal.Hold(fn) }
+
+// Agenda is how many tasks there are.
+func (s *Service) Agenda() int { return s.agenda.len() }

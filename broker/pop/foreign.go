@@ -186,6 +186,9 @@ func (f *foreign) hold(ck *checkpoint) error {
 	w := f.s.window(k)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.gone {
+		return nil
+	}
 	var offsets []int64
 	for i := range ck.N {
 		at := ck.Start + i

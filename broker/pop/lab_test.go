@@ -63,9 +63,10 @@ type lab struct {
 	sync        bool                   // SYNC_FLUSH
 	afterPut    atomic.Pointer[func()] // runs after each copy that is put
 	refuse      atomic.Bool
-	journalFile int       // bytes
-	tree        region.FS // of the journal
-	ownTree     bool      // that is not the store's
+	unsaved     atomic.Bool // consumer offsets cannot be saved
+	journalFile int         // bytes
+	tree        region.FS   // of the journal
+	ownTree     bool        // that is not the store's
 }
 
 func newLab(t reporter) *lab {
@@ -106,6 +107,9 @@ func (l *lab) open() {
 	l.offsets, err = offset.New(offset.Options{
 		Wire: clock.Real{}, Store: l.clock, Log: log, Config: tables, Differences: differences, End: l.end,
 		Before: func() error {
+			if l.unsaved.Load() {
+				return fmt.Errorf("refused")
+			}
 			if l.service == nil {
 				return nil
 			}

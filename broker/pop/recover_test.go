@@ -174,3 +174,29 @@ func TestHandBack_GroupsBeginAtTheFirstMessageInFlight(t *testing.T) {
 	}
 	l.close()
 }
+
+// TestRecover_AKillBetweenTheClosingsRepeatsNothing: pops are closed, and the server is killed before it
+// has saved the consumer offsets, or they cannot be saved.
+func TestRecover_AKillBetweenTheClosingsRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	for _, full := range []bool{false, true} {
+		l := newLab(t)
+		l.open()
+		l.send("T", 0, "a", "b", "c")
+		l.ack(l.pop(window, 1, 60_000)[0])
+		l.must(l.offsets.Save())
+		l.ack(l.pop(window, 1, 60_000)[0])
+		l.unsaved.Store(full)
+		if err := l.service.Close(); (err != nil) != full {
+			t.Fatal(err)
+		}
+		left := l.disk.Killed()
+		l.unsaved.Store(false)
+		l.must(l.offsets.Close())
+		l.must(l.store.Close())
+		l.disk = left
+		l.open()
+		wantBodies(t, l.pop(window, 8, 1000), "c")
+		l.close()
+	}
+}

@@ -2,6 +2,7 @@ package pop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -147,11 +148,16 @@ func (s *Service) Start() {
 	go s.driver.run()
 }
 
-// Close stops, and makes durable what is in flight.
+// Close stops, and makes durable what is in flight. The consumer offsets are saved first: behind the end
+// of the journal a lower one is a reset, and no file that was left behind.
 func (s *Service) Close() error {
 	close(s.stop)
 	s.wg.Wait()
-	if err := s.journal.Close(); err != nil {
+	unsaved, end := s.opts.Offsets.Save(), s.journal.Close
+	if unsaved != nil {
+		end = s.journal.Leave
+	}
+	if err := errors.Join(unsaved, end()); err != nil {
 		return fmt.Errorf("pop: %w", err)
 	}
 	return nil
@@ -283,6 +289,7 @@ func (s *Service) drop(w *Window) {
 	}
 	w.held.each(0, math.MaxInt64, func(_ int64, e *entry) bool {
 		s.tells(e.file, -1)
+		s.driver.settled(e)
 		return true
 	})
 	s.inFlight.Add(-w.held.n)

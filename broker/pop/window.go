@@ -1,6 +1,7 @@
 package pop
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -50,15 +51,18 @@ type Window struct {
 // Acquire returns a window to pop from. begin is the cursor of one that has none yet. false: somebody
 // else pops from it just now; the real broker passes such a queue over.
 func (s *Service) Acquire(k Key, begin func() int64) (w *Window, ok bool, err error) {
-	w = s.window(k)
-	if !w.busy.CompareAndSwap(false, true) {
-		return nil, false, nil
+	for {
+		w = s.window(k)
+		if !w.busy.CompareAndSwap(false, true) {
+			return nil, false, nil
+		}
+		if err = w.follow(begin); err == nil {
+			return w, true, nil
+		}
+		if w.Release(); !errors.Is(err, errDeleted) {
+			return nil, false, err
+		}
 	}
-	if err := w.follow(begin); err != nil {
-		w.Release()
-		return nil, false, err
-	}
-	return w, true, nil
 }
 
 // follow takes over what others did to the group's offset since the last pop: a reset (222), a
@@ -177,6 +181,7 @@ func (w *Window) handed(p *Pop) (end int64, err error) {
 			fresh++
 		} else {
 			w.s.tells(was.file, -1)
+			w.s.driver.settled(&was)
 		}
 	}
 	w.file, w.cursor = file, p.Next

@@ -29,12 +29,17 @@ func (j *Journal) Start() {
 
 // Close makes everything durable, and notes that this is the end. It is due after Replay, and Start
 // need not have been.
-func (j *Journal) Close() error {
+func (j *Journal) Close() error { return j.close(j.end) }
+
+// Leave is Close without the note: the next Replay finds the journal as after a kill.
+func (j *Journal) Leave() error { return j.close(func() error { return nil }) }
+
+func (j *Journal) close(note func() error) error {
 	close(j.stop)
 	j.started.Wait()
 	err := j.Sync()
 	if err == nil {
-		err = j.end()
+		err = note()
 	}
 	j.syncMu.Lock()
 	defer j.syncMu.Unlock()

@@ -1,0 +1,52 @@
+package pop_test
+
+import (
+	"testing"
+	"time"
+)
+
+// TestAgenda_ChangesLeaveNothingBehind changes invisible times again and again, to earlier ones and to the
+// same one, for years: what the driver has to look at does not grow with that.
+func TestAgenda_ChangesLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	const years = int64(1) << 39
+	for name, order := range map[string]bool{"in order": true, "in any order": false} {
+		for step := range int64(2) {
+			l := opened(t)
+			l.send("T", 0, "a", "b")
+			h := l.popAs(window, 2, years, order, "")[0]
+			for i := range int64(200_000) {
+				var ok bool
+				if h, ok = l.change(h, years-i*step); !ok {
+					t.Fatal("the handle is stale")
+				}
+			}
+			for deadline := time.Now().Add(20 * time.Second); l.service.Agenda() > 70_000; {
+				if time.Now().After(deadline) {
+					t.Errorf("%s, step %d: %d tasks for two messages", name, step, l.service.Agenda())
+					break
+				}
+				l.settle()
+			}
+			if next := l.settle(); next != startMs+years-199_999*step && !order {
+				t.Errorf("%s, step %d: the next message is visible at %d", name, step, next-startMs)
+			}
+		}
+	}
+}
+
+// TestAgenda_WhatBlockedLongestIsAcknowledged: the queue is told to be visible when the rest is.
+func TestAgenda_WhatBlockedLongestIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	l := opened(t)
+	l.send("T", 0, "a", "b")
+	handles := l.popAs(window, 2, 60_000, true, "")
+	if _, ok := l.change(handles[1], 10); !ok || !l.ack(handles[0]) {
+		t.Fatal("a handle is stale")
+	}
+	l.turn(10)
+	if told := l.visible.Load(); told != 1 {
+		t.Errorf("told %d times", told)
+	}
+	wantBodies(t, l.popAs(window, 2, 1000, true, ""), "b")
+}
