@@ -66,14 +66,24 @@ func (h *heldPop) answer(code int32) {
 	h.pending.Send()
 }
 
+// gone tells whether nobody is there to answer. Whose turn comes next gets what had arrived: a message that
+// is handed out to nobody would be invisible for a while.
+func (p *Pop) gone(pending *remoting.Pending, w *longpoll.Waiter, reason longpoll.Reason) bool {
+	closed := pending.Conn().Closed()
+	if closed {
+		if pending.Send(); reason == longpoll.Arrived {
+			p.opts.Polls.Wake(w.Topic, w.Group, w.QueueID)
+		}
+	}
+	return closed || reason == longpoll.Gone
+}
+
 // Resume implements longpoll.Resumer.
 func (h *heldPop) Resume(reason longpoll.Reason) {
-	switch reason {
-	case longpoll.Gone:
-		if h.pending.Conn().Closed() {
-			h.pending.Send()
-		}
+	if h.pop.gone(h.pending, &h.waiter, reason) {
 		return
+	}
+	switch reason {
 	case longpoll.Stopping:
 		h.answer(remoting.PollingTimeout)
 		return

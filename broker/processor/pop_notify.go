@@ -74,10 +74,7 @@ func (h *heldNotification) park() {
 
 // Resume implements longpoll.Resumer.
 func (h *heldNotification) Resume(reason longpoll.Reason) {
-	if reason == longpoll.Gone {
-		if h.pending.Conn().Closed() {
-			h.pending.Send()
-		}
+	if h.pop.gone(h.pending, &h.waiter, reason) {
 		return
 	}
 	h.answer(remoting.NotificationResponse{HasMsg: h.pop.available(&h.target) > 0})

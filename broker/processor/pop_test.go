@@ -240,6 +240,28 @@ func TestPop_TurnsAndTimes(t *testing.T) {
 	answered(first, " |  | ")
 }
 
+// TestPop_ADeadConnectionTakesNothing: a message arrives for a consumer that is gone, which the polls have
+// not heard yet. The next one gets it.
+func TestPop_ADeadConnectionTakesNothing(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int32{remoting.PopMessage, remoting.Notification} {
+		l := newPopLab(t)
+		first, second := &conn{id: 1}, &conn{id: 2}
+		for _, c := range []*conn{first, second} {
+			if l.request(c, code, ext{"pollTime": "10000"}) != nil {
+				t.Fatal("an empty topic is answered at once")
+			}
+		}
+		first.Close("gone")
+		l.put("T", 1, "", "a")
+		var sent []remoting.Command
+		eventually(t, "the answer to the second", func() bool { sent = append(sent, second.take()...); return len(sent) == 1 })
+		if code == remoting.PopMessage && popped(t, &sent[0]) != "a | 0 1 0 | 0 1 0" || code == remoting.Notification && field(&sent[0], "hasMsg") != "true" {
+			t.Errorf("%d: %+v", code, sent[0])
+		}
+	}
+}
+
 func TestPop_Notification(t *testing.T) {
 	t.Parallel()
 	l := newPopLab(t)
