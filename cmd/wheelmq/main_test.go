@@ -239,6 +239,9 @@ func TestWhatIsWrong_IsOneLineAndExitCode1(t *testing.T) {
 		"memory and a directory": {free("--memory", "--store", "x"), "both --memory and --store"},
 		"ready file nowhere":     {free("--ready-file", "no/such/directory/ready"), "--ready-file: "},
 		"unknown command":        {[]string{"serv"}, `unknown command "serv"`},
+		"less than nothing":      {[]string{"tail", "orders", "--last", "-1"}, "--last=-1: want 0 at least"},
+		"a time that is past":    {[]string{"send", "orders", "x", "--in", "-5s"}, "--in=-5s: want a time to come"},
+		"no such level":          {[]string{"send", "orders", "x", "--level", "-1"}, "--level=-1: want 0 at least"},
 		"no command":             {nil, "name a command"},
 	} {
 		t.Run(name, func(t *testing.T) {

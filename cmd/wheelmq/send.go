@@ -124,8 +124,13 @@ func (f *sendFlags) message() (*admin.ToSend, error) {
 			return nil, err
 		}
 		m.DeliverMs = at.UnixMilli()
+	case f.in < 0:
+		return nil, fmt.Errorf("--in=%v: want a time to come", f.in)
 	case f.in > 0:
 		m.DelayMs = f.in.Milliseconds()
+	}
+	if f.level < 0 {
+		return nil, fmt.Errorf("--level=%d: want 0 at least", f.level)
 	}
 	if f.count < 1 {
 		return nil, fmt.Errorf("--count=%d: want 1 at least", f.count)

@@ -45,6 +45,9 @@ func tailCommand() *cobra.Command {
 }
 
 func (f *tailFlags) run(ctx context.Context, cmd *cobra.Command, c *admin.Client, args []string) error {
+	if f.last < 0 {
+		return fmt.Errorf("--last=%d: want 0 at least", f.last)
+	}
 	t := admin.Tail{Topic: args[0], QueueID: f.queue, Filter: admin.Filter{Text: f.tags}, Last: f.last}
 	if f.sql != "" {
 		t.Filter = admin.Filter{SQL: true, Text: f.sql}
