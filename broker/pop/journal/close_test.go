@@ -45,3 +45,19 @@ func TestClose_NothingIsLeftToSync(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestClose_ALostHeaderIsDamage: no other file tells that the only one was synced.
+func TestClose_ALostHeaderIsDamage(t *testing.T) {
+	t.Parallel()
+	disk := region.NewMemory()
+	r, _ := open(t, disk, false)
+	_, err := r.set(1, 1, false, nil)
+	must(t, err)
+	must(t, r.journal.Close())
+	spoil(t, disk, "pop/0000000001", 20)
+	r, found := open(t, disk, false)
+	if !found.Damage.Any() || found.Ended {
+		t.Errorf("found %+v", found)
+	}
+	must(t, r.journal.Close())
+}

@@ -79,19 +79,21 @@ func (j *Journal) end() error {
 // ended tells whether the journal ends where it was closed. Files that nothing was appended to came
 // later.
 func (r *replay) ended() bool {
-	b, err := r.j.opts.FS.ReadFile(path.Join(r.j.opts.Dir, endName))
-	if err != nil {
-		return false
-	}
-	var number uint32
-	var at int
-	if _, err := fmt.Sscanf(string(b), "%d %d", &number, &at); err != nil {
-		return false
-	}
-	for i := len(r.files) - 1; i >= 0; i-- {
-		if f := r.files[i]; f.number == number || f.end > headerSize {
-			return f.number == number && f.end == at
+	at, ok := r.closed()
+	for i := len(r.files) - 1; ok && i >= 0; i-- {
+		if f := r.files[i]; f.number == at.file || f.end > headerSize {
+			return f.number == at.file && f.end == int(at.at)
 		}
 	}
 	return false
+}
+
+// closed is where the journal was closed last, false: it never was. All before it was durable then.
+func (r *replay) closed() (at place, ok bool) {
+	b, err := r.j.opts.FS.ReadFile(path.Join(r.j.opts.Dir, endName))
+	if err != nil {
+		return place{}, false
+	}
+	_, err = fmt.Sscanf(string(b), "%d %d", &at.file, &at.at)
+	return at, err == nil
 }

@@ -33,6 +33,9 @@ func (j *Journal) Replay(visit func(file uint32, kind byte, payload []byte)) (fo
 	for i := range r.files {
 		r.scan(i)
 	}
+	if at, ok := r.closed(); ok {
+		r.synced(at)
+	}
 	r.find()
 	r.found.Note = r.prune()
 	if err := r.discard(); err != nil {
