@@ -15,12 +15,13 @@ func TestPop_WaitsForMessages(t *testing.T) {
 	t.Parallel()
 	c, other := dialBroker(t), dialBroker(t)
 	topic, group := filled(t, c, 2, 0)
-	const poll = 20 * time.Second
+	// Nobody waits for so long: what is answered was woken.
+	const poll = 2 * time.Minute
 	p := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, Poll: poll}
 	wait := func(do func(ctx context.Context) (*wire.Frame, error)) <-chan *wire.Frame {
 		done := make(chan *wire.Frame, 1)
 		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), poll+wire.Timeout)
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Timeout)
 			defer cancel()
 			answer, err := do(ctx)
 			if err != nil {
@@ -30,7 +31,6 @@ func TestPop_WaitsForMessages(t *testing.T) {
 		}()
 		return done
 	}
-	begin := time.Now()
 	pop := wait(func(ctx context.Context) (*wire.Frame, error) {
 		got, err := other.Pop(ctx, p)
 		return got.Frame, err
@@ -42,9 +42,6 @@ func TestPop_WaitsForMessages(t *testing.T) {
 	c.MustSend(t, wire.Send{Topic: topic, QueueID: 1, Body: []byte("a")})
 	if answer := <-pop; answer == nil || answer.Code != wire.Success || answer.Ext["msgOffsetInfo"] != "0 1 0" {
 		t.Errorf("the pop: %v", answer)
-	}
-	if took := time.Since(begin); took > poll/2 {
-		t.Errorf("it took %v", took)
 	}
 	notified := wait(func(ctx context.Context) (*wire.Frame, error) { return other.Notify(ctx, p) })
 	time.Sleep(300 * time.Millisecond)
@@ -59,7 +56,7 @@ func TestPop_WaitsForMessages(t *testing.T) {
 	}
 	p.Poll = time.Second
 	wantPopped(t, "after a peek", c.MustPop(t, p), "b")
-	begin = time.Now()
+	begin := time.Now()
 	empty := c.MustPop(t, p)
 	wantPopped(t, "nothing", empty)
 	if took := time.Since(begin); took < 900*time.Millisecond {
