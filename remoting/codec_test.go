@@ -99,6 +99,19 @@ func TestFrameLength(t *testing.T) {
 	}
 }
 
+// Whoever reads the log of a port that is probed, scraped or meant for TLS is told so.
+func TestFrameLength_OfAnotherProtocol(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"GET / HTTP/1.1\r\n":       "it begins as an HTTP request",
+		"\x16\x03\x01\x02\x00\x01": "it begins as a TLS connection",
+	} {
+		if _, err := remoting.FrameLength([]byte(in)); !errors.Is(err, remoting.ErrFrame) || !strings.Contains(err.Error(), want) {
+			t.Errorf("FrameLength(%q): %v, want one that tells that %s", in, err, want)
+		}
+	}
+}
+
 // A command that is decoded into again keeps nothing of the frame before.
 func TestDecode_Reused(t *testing.T) {
 	t.Parallel()

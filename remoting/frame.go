@@ -21,9 +21,21 @@ func FrameLength(b []byte) (int, error) {
 	}
 	length := int32(binary.BigEndian.Uint32(b))
 	if length < 4 || length > MaxFrameLength-4 {
-		return 0, fmt.Errorf("%w: length %d", ErrFrame, length)
+		return 0, fmt.Errorf("%w: length %d%s", ErrFrame, length, otherProtocol(b))
 	}
 	return int(length) + 4, nil
+}
+
+// otherProtocol tells whoever reads the log what came instead of a length word: probes and
+// scrapes are pointed at the wrong port, and clients use TLS.
+func otherProtocol(b []byte) string {
+	switch word := string(b[:4]); {
+	case word == "GET " || word == "HEAD" || word == "POST" || word == "PUT ":
+		return ", it begins as an HTTP request"
+	case word[0] == 0x16 && word[1] == 3:
+		return ", it begins as a TLS connection"
+	}
+	return ""
 }
 
 // Decode reads a whole frame, its length word included, in place into cmd.
