@@ -22,7 +22,7 @@ func (e *examiner) brokers(ctx context.Context, c *admin.Client) {
 		e.report.wrong(NotRegistered, "no broker is registered with the name server: it is down, still starting, or its namesrvAddr names another name server")
 		return
 	}
-	e.report.ok(fmt.Sprintf("%d brokers are registered", len(registered)))
+	e.report.ok(fmt.Sprintf("brokers registered: %d", len(registered)))
 	if e.Topic != "" {
 		registered = e.route(ctx, c)
 	}
@@ -47,9 +47,9 @@ func (e *examiner) route(ctx context.Context, c *admin.Client) []admin.Broker {
 	case len(route.Brokers) == 0:
 		e.report.wrong(TopicNotUsable, "the route of "+e.Topic+" has no master: only replicas are left, which take no messages")
 	case written == 0:
-		e.report.wrong(TopicNotUsable, "no queue of "+e.Topic+" may be written to: its permission, or its broker's, forbids it")
+		e.report.wrong(TopicNotUsable, "no queue of "+e.Topic+" may be written to: it has none, or its permission or its broker's forbids it")
 	case read == 0:
-		e.report.wrong(TopicNotUsable, "no queue of "+e.Topic+" may be read: its permission forbids it")
+		e.report.wrong(TopicNotUsable, "no queue of "+e.Topic+" may be read: it has none, or its permission forbids it")
 	default:
 		e.report.ok(fmt.Sprintf("%s has a route: %d queues to write to, %d to read", e.Topic, written, read))
 	}
