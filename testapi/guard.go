@@ -44,7 +44,7 @@ func (g *guard) admit(r *http.Request) error {
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() {
-		return g.forbidden("a peer that is not on this machine (" + r.RemoteAddr + ")")
+		return g.forbidden("a peer that does not come over loopback (" + r.RemoteAddr + ", on this machine use 127.0.0.1 or localhost)")
 	}
 	if !loopback(r.Host) {
 		return g.forbidden("the Host " + r.Host + ", which is not this machine's own name (use 127.0.0.1 or localhost)")
