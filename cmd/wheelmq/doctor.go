@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,7 +17,7 @@ func doctorCommand() *cobra.Command {
 	var f askFlags
 	var topic string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Find out why clients do not reach a broker or a topic", Args: noArgs,
+		Use: "doctor", Short: "Find out why clients do not reach a broker or a topic", Args: topicIsAFlag,
 		Long: "Go the way of a client: resolve and ask the name server, ask for the topic's route, connect to the broker at the\n" +
 			"address that clients are told. What is wrong is said in one sentence.\n\n" +
 			"Exit codes: 0 everything answers, 3 the topic does not exist, 6 anything else is wrong, 1 a wrong option.",
@@ -45,6 +46,14 @@ func doctorCommand() *cobra.Command {
 		return &exitError{exitNobody, errors.New(report.Sentence)}
 	}
 	return cmd
+}
+
+// topicIsAFlag refuses words that are no flags: a topic, as the other commands take it.
+func topicIsAFlag(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected %q: a topic is named with --topic %[1]s", args[0])
+	}
+	return nil
 }
 
 func (t *table) diagnosis(r *doctor.Report) {

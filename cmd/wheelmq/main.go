@@ -36,11 +36,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func command() *cobra.Command {
 	root := &cobra.Command{
-		Use: "wheelmq", Short: "A RocketMQ-compatible server", SilenceUsage: true, SilenceErrors: true,
+		Use: "wheelmq", Short: "A RocketMQ-compatible server", Version: version, SilenceUsage: true, SilenceErrors: true,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			return errors.Join(cmd.Help(), errors.New("name a command, for example wheelmq serve"))
 		},
 	}
+	root.SetVersionTemplate("wheelmq {{.Version}}\n")
 	addGroup(root, "Servers:",
 		serveCommand("serve", "Run name server and broker in one process", parts{}),
 		serveCommand("broker", "Run a broker alone, registered with namesrvAddr", parts{withoutNameServer: true}),
@@ -52,7 +53,23 @@ func command() *cobra.Command {
 	)
 	addGroup(root, "What waits, and what is stored:", timersCommand(), parkedCommand(), storeCommand())
 	root.AddCommand(versionCommand())
+	showArgs(root)
 	return root
+}
+
+// showArgs adds to what cobra says of too few or too many words what the command takes.
+func showArgs(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		showArgs(sub)
+		if args := sub.Args; args != nil && strings.Contains(sub.Use, " ") {
+			sub.Args = func(cmd *cobra.Command, words []string) error {
+				if err := args(cmd, words); err != nil {
+					return fmt.Errorf("%w: want %s", err, cmd.UseLine())
+				}
+				return nil
+			}
+		}
+	}
 }
 
 // addGroup adds commands that the help shows together.

@@ -142,7 +142,7 @@ func TestServe_IsReadyAndStopsCleanly(t *testing.T) {
 	if err != nil || reply.StatusCode != http.StatusOK {
 		t.Errorf("health %d %s, %v", reply.StatusCode, body, err)
 	}
-	if rest := s.stop(t); !strings.Contains(rest, "stopping") || strings.Contains(rest, `"error"`) {
+	if rest := s.stop(t); !strings.Contains(rest, "stopping") || !strings.Contains(rest, `"stopped"`) || strings.Contains(rest, `"error"`) {
 		t.Errorf("logged after SIGTERM:\n%s", rest)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "abort")); !os.IsNotExist(err) {
@@ -243,6 +243,10 @@ func TestWhatIsWrong_IsOneLineAndExitCode1(t *testing.T) {
 		"a time that is past":    {[]string{"send", "orders", "x", "--in", "-5s"}, "--in=-5s: want a time to come"},
 		"no such level":          {[]string{"send", "orders", "x", "--level", "-1"}, "--level=-1: want 0 at least"},
 		"no command":             {nil, "name a command"},
+		"topic without its flag": {[]string{"doctor", "orders"}, `unexpected "orders": a topic is named with --topic orders`},
+		"a word too few":         {[]string{"timers", "fire"}, "received 0: want wheelmq timers fire ID"},
+		"no instant, no time":    {[]string{"tail", "orders", "--since", "x"}, "or how long ago, as 10m"},
+		"topic without queues":   {[]string{"topics", "create", "orders", "--queues=0"}, "--queues=0: want 1 at least"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := commandLine(t, c.args...)
@@ -264,9 +268,22 @@ func TestWhatIsWrong_IsOneLineAndExitCode1(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	var out, stderr bytes.Buffer
-	if code := run([]string{"version"}, &out, &stderr); code != 0 || out.String() != "wheelmq dev\n" {
-		t.Errorf("exit code %d, printed %q %q", code, out.String(), stderr.String())
+	for _, word := range []string{"version", "--version"} {
+		var out, stderr bytes.Buffer
+		if code := run([]string{word}, &out, &stderr); code != 0 || out.String() != "wheelmq dev\n" {
+			t.Errorf("%s: exit code %d, printed %q %q", word, code, out.String(), stderr.String())
+		}
+	}
+}
+
+// Scripts tell a server that is not there from a message that is not there.
+func TestNobodyAnswers_HasItsExitCode(t *testing.T) {
+	t.Parallel()
+	for _, words := range [][]string{{"parked"}, {"timers", "list"}, {"timers", "fire", "d1-0"}} {
+		var out, stderr bytes.Buffer
+		if code := run(append(words, "--http", "127.0.0.1:1"), &out, &stderr); code != exitNobody || !strings.Contains(stderr.String(), "no server answers") {
+			t.Errorf("%v: exit code %d, want %d; printed %q", words, code, exitNobody, stderr.String())
+		}
 	}
 }
 

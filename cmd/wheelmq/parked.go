@@ -14,7 +14,7 @@ import (
 func parkedCommand() *cobra.Command {
 	t := &timersClient{}
 	cmd := t.parked()
-	cmd.Long += "\n\nExit codes: 0 done, 3 no such message is parked, 5 its topic refuses it again, 1 anything else."
+	cmd.Long += "\n\nExit codes: 0 done, 3 no such message is parked, 5 its topic refuses it again, 6 no server answers, 1 anything else."
 	t.add(cmd)
 	return cmd
 }

@@ -127,7 +127,11 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 	// A second signal ends the process at once.
 	stop()
 	log.WithField("why", context.Cause(ctx)).Info("stopping")
-	return errors.Join(instance.Close(context.Background()), f.supervise.clear())
+	err = errors.Join(instance.Close(context.Background()), f.supervise.clear())
+	if err == nil {
+		log.Info("stopped")
+	}
+	return err
 }
 
 // ready tells that clients may come: the ready file, the log, a quiet one's stdout.

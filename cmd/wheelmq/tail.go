@@ -75,7 +75,11 @@ func since(text string) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return time.UnixMilli(clock.Real{}.NowMillis()).Add(-d), nil
 	}
-	return parseInstant("--since", text)
+	at, err := parseInstant("--since", text)
+	if err != nil {
+		return at, fmt.Errorf("%w, or how long ago, as 10m", err)
+	}
+	return at, nil
 }
 
 // message prints one message on one line.

@@ -27,7 +27,7 @@ func timersCommand() *cobra.Command {
 		Long: "Look at the messages that wait for their time in a running server, and change them.\n" +
 			"It asks the server's HTTP port, from the same machine or with the token that the server was started with.\n" +
 			"With --store list, count and find look into a directory whose server is stopped, of RocketMQ too; nothing in it changes.\n\n" +
-			"Exit codes: 0 done, 3 no such message waits, 4 too late: it is delivered or on its way, 5 refused, 1 anything else.",
+			"Exit codes: 0 done, 3 no such message waits, 4 too late: it is delivered or on its way, 5 refused, 6 no server answers, 1 anything else.",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			return errors.Join(cmd.Help(), errors.New("name a command, for example wheelmq timers list"))
 		},

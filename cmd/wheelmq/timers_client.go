@@ -60,7 +60,7 @@ func (t *timersClient) call(ctx context.Context, method, path string, query url.
 	}
 	reply, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("no server answers at %s, name its HTTP port with --http: %w", t.addr, err)
+		return nil, &exitError{exitNobody, fmt.Errorf("no server answers at %s, name its HTTP port with --http: %w", t.addr, err)}
 	}
 	defer func() { err = errors.Join(err, reply.Body.Close()) }()
 	if body, err = io.ReadAll(reply.Body); err != nil {

@@ -86,7 +86,7 @@ func TestTimers_OfAnyServer(t *testing.T) {
 	if out, _ := timers(t, 0, "list", "--http", s.ready.HTTP); !strings.Contains(out, "in all") {
 		t.Errorf("list: %s", out)
 	}
-	if _, said := timers(t, 1, "list", "--http", s.ready.Broker); !strings.Contains(said, "HTTP port") {
+	if _, said := timers(t, exitNobody, "list", "--http", s.ready.Broker); !strings.Contains(said, "HTTP port") {
 		t.Errorf("another port: %s", said)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,6 +92,9 @@ func (f *askFlags) createTopic() *cobra.Command {
 	cmd.Flags().Int32VarP(&queues, "queues", "q", 8, "queues on each broker")
 	cmd.Flags().StringVar(&kind, "type", "", "NORMAL, FIFO, DELAY, TRANSACTION or MIXED; proxies hold senders to it")
 	cmd.RunE = f.asking(func(ctx context.Context, cmd *cobra.Command, c *admin.Client, args []string) error {
+		if queues < 1 {
+			return fmt.Errorf("--queues=%d: want 1 at least, a topic without queues takes no message", queues)
+		}
 		if err := c.CreateTopic(ctx, args[0], queues, kind); err != nil {
 			return err
 		}
