@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -80,7 +81,9 @@ func withExitCode(err error) error {
 	case errors.Is(err, admin.ErrNotFound):
 		return &exitError{exitNotPending, err}
 	case errors.As(err, &gone):
-		return &exitError{exitNobody, err}
+		return &exitError{exitNobody, fmt.Errorf("%w: wheelmq doctor looks for the reason", err)}
+	case errors.As(err, &refusal) && refusal.Code == remoting.RequestCodeNotSupported:
+		return &exitError{exitRefused, fmt.Errorf("%w: is it the port of a name server? wheelmq doctor tells", err)}
 	case errors.As(err, &refusal):
 		return &exitError{exitRefused, err}
 	}

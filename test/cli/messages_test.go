@@ -131,7 +131,7 @@ func TestSend_ManyAndDelayed(t *testing.T) {
 
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
-	if o := runOn(t, "127.0.0.1:1", "", "topics"); o.code != exitNobody || !strings.Contains(o.stderr, "127.0.0.1:1 does not answer") {
+	if o := runOn(t, "127.0.0.1:1", "", "topics"); o.code != exitNobody || !strings.Contains(o.stderr, "127.0.0.1:1 does not answer") || !strings.Contains(o.stderr, "wheelmq doctor") {
 		t.Errorf("%+v", o)
 	}
 }
