@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/remoting"
@@ -407,19 +408,20 @@ func TestLocalBroker_AdvertisedTo(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", nil)
 	r := localBroker(20911)
-	told := "mapped.example.org:31011"
+	var told atomic.Value
+	told.Store("mapped.example.org:31011")
 	r.AdvertisedTo = func(reached, client netip.Addr) string {
 		if !reached.IsLoopback() || !client.IsLoopback() {
 			t.Errorf("reached %s, client %s", reached, client)
 		}
-		return told
+		return told.Load().(string)
 	}
 	f.ns.RegisterLocal(r)
 	p := f.dial("127.0.0.1")
 	if body, _ := p.route("T"); !strings.Contains(body, `"mapped.example.org:31011"`) {
 		t.Errorf("route %s", body)
 	}
-	told = ""
+	told.Store("")
 	if body, _ := p.route("T"); !strings.Contains(body, `"127.0.0.1:20911"`) {
 		t.Errorf("route %s, want the address that was reached", body)
 	}

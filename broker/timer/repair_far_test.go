@@ -39,7 +39,9 @@ func TestService_BrokenFarRecords(t *testing.T) {
 			if l.settle(); moved != 1 {
 				t.Fatalf("%d messages were given another instant", moved)
 			}
+			l.close()
 			l.breakRecords("timer/absolute/far", 5, 6, 7, 42, 50)
+			l.open()
 			for next := l.settle(); next < math.MaxInt64; next = l.settle() {
 				l.clock.Set(next)
 			}
