@@ -32,15 +32,18 @@ const (
 
 // checkpoint is the body of a "ck" record.
 type checkpoint struct {
-	Start     int64   `json:"so"`
-	PopTime   int64   `json:"pt"`
-	Invisible int64   `json:"it"`
-	Bits      int64   `json:"bm"` // of acknowledged messages
-	N         int64   `json:"n"`
-	QueueID   int32   `json:"q"`
-	Topic     string  `json:"t"`
-	Group     string  `json:"c"`
-	Diffs     []int64 `json:"d"` // of the offsets to Start; none: they follow one another
+	Bits       int64   `json:"bm"` // of acknowledged messages
+	BrokerName string  `json:"bn"`
+	Group      string  `json:"c"`
+	Diffs      []int64 `json:"d"`  // of the offsets to Start; none: they follow one another
+	Invisible  int64   `json:"it"` // ms
+	N          int64   `json:"n"`
+	PopTime    int64   `json:"pt"`
+	QueueID    int32   `json:"q"`
+	Revive     int64   `json:"ro"` // offset in the revive queue; it is set when the record is read
+	RePut      string  `json:"rp"` // how often it was put again
+	Start      int64   `json:"so"`
+	Topic      string  `json:"t"`
 }
 
 // ending is the body of an "ack" or "bAck" record.
@@ -123,7 +126,8 @@ func (f *foreign) takeOver() {
 		if q == nil {
 			continue
 		}
-		at := max(f.s.opts.Offsets.Query([]byte(reviveGroup), f.topic, id), q.Min(), 0)
+		// The group's offset is that of the last checkpoint that is done with, not of the next one.
+		at := max(f.s.opts.Offsets.Query([]byte(reviveGroup), f.topic, id)+1, q.Min())
 		first := at
 		for ; at < q.Max(); at++ {
 			if err := f.read(q, at); err != nil {
@@ -132,7 +136,7 @@ func (f *foreign) takeOver() {
 			}
 		}
 		if at > first {
-			f.s.opts.Offsets.Commit([]byte(reviveGroup), f.topic, id, at)
+			f.s.opts.Offsets.Commit([]byte(reviveGroup), f.topic, id, at-1)
 		}
 	}
 }
