@@ -1,7 +1,10 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -18,6 +21,8 @@ type Dir interface {
 	// wraps fs.ErrNotExist when neither exists. An unreadable file is put aside as
 	// name + ".damaged".
 	Load(name string, v any) error
+	// Remove removes a table and its backup; it may be missing.
+	Remove(name string) error
 }
 
 // At is a directory of the machine, which is made when the first table is saved; "" is nil.
@@ -32,6 +37,14 @@ type directory string
 
 func (d directory) Save(name string, v any) error { return Save(filepath.Join(string(d), name), v) }
 func (d directory) Load(name string, v any) error { return Load(filepath.Join(string(d), name), v) }
+func (d directory) Remove(name string) error {
+	for _, file := range []string{name, name + ".bak"} {
+		if err := os.Remove(filepath.Join(string(d), file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("persist: %w", err)
+		}
+	}
+	return nil
+}
 
 // In is a directory of a tree, such as one in memory.
 func In(tree region.FS, dir string) Dir { return inTree{tree, dir} }
@@ -71,4 +84,13 @@ func (t inTree) Load(name string, v any) error {
 		}
 		return t.tree.Remove(file)
 	})
+}
+
+func (t inTree) Remove(name string) error {
+	for _, file := range []string{name, name + ".bak"} {
+		if err := t.tree.Remove(path.Join(t.dir, file)); err != nil {
+			return fmt.Errorf("persist: %w", err)
+		}
+	}
+	return nil
 }

@@ -123,7 +123,7 @@ func (l *lab) open() {
 	}
 	l.service, err = pop.New(pop.Options{
 		Visible: func(pop.Key) { l.visible.Add(1) }, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l,
-		Topics: topics, Groups: groups, Offsets: l.offsets, Cluster: "C", Park: l, Logger: log, Health: l.health, Differences: differences,
+		Topics: topics, Groups: groups, Offsets: l.offsets, Cluster: "C", Config: tables, Park: l, Logger: log, Health: l.health, Differences: differences,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FS: l.tree, Sync: l.sync, JournalFileSize: l.journalFile,
 	})
 	l.must(err)

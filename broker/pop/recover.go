@@ -55,6 +55,9 @@ func (s *Service) recover() error {
 			return err
 		}
 	}
+	if err := s.takeOverOrder(); err != nil {
+		return err
+	}
 	s.plan()
 	return nil
 }

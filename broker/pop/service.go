@@ -14,6 +14,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/offset"
+	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/pop/journal"
 	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/broker/subscription"
@@ -78,8 +79,10 @@ type Options struct {
 	Wire      clock.Clock // paces the journal
 	// Cluster names the real broker's revive topic, whose records are taken over.
 	Cluster string
-	FS      region.FS // the tree that the journal lies in, under pop/
-	Sync    bool      // pops and acknowledgements are answered when they are durable (SYNC_FLUSH)
+	// Config is where the real broker's OrderFile is; it is taken over and removed. nil: there is none.
+	Config persist.Dir
+	FS     region.FS // the tree that the journal lies in, under pop/
+	Sync   bool      // pops and acknowledgements are answered when they are durable (SYNC_FLUSH)
 	// JournalFileSize is the size of the journal's files, bytes; 0: 4 MiB.
 	JournalFileSize int
 	Log             Log
