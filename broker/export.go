@@ -26,8 +26,8 @@ var ErrNotExportable = errors.New("cannot be exported")
 // Export makes, in the empty directory dir, a copy of a stopped store that the real broker opens and
 // goes on with. Whatever waits for an instant is there once more at the end of the log, behind the
 // place where the real broker goes on taking timers out of their queue. done tells how far the copy
-// is, bytes.
-func Export(ctx context.Context, from, dir string, log logrus.FieldLogger, done func(bytes, of int64)) (timer.Exported, error) {
+// is, bytes. What is in flight to pop consumers becomes the heir's, when its names are known.
+func Export(ctx context.Context, from, dir string, heir Heir, log logrus.FieldLogger, done func(bytes, of int64)) (timer.Exported, error) {
 	fileSize, err := exportable(from)
 	if err != nil {
 		return timer.Exported{}, err
@@ -35,7 +35,7 @@ func Export(ctx context.Context, from, dir string, log logrus.FieldLogger, done 
 	if err := copyStore(ctx, from, dir, done); err != nil {
 		return timer.Exported{}, err
 	}
-	e := &exporter{fs: region.OS{Root: dir}, log: log}
+	e := &exporter{fs: region.OS{Root: dir}, heir: heir, log: log}
 	return e.run(dir, fileSize)
 }
 
@@ -67,6 +67,7 @@ func exportable(from string) (fileSize int64, err error) {
 // exporter changes a copy of a store into one of the real broker's.
 type exporter struct {
 	fs    region.FS
+	heir  Heir
 	log   logrus.FieldLogger
 	clock *clock.Timeline
 	store *store.Store
@@ -86,7 +87,7 @@ func (e *exporter) run(dir string, fileSize int64) (done timer.Exported, err err
 		done, err = e.moveTimers()
 	}
 	if err == nil {
-		err = e.handBackPops(dir)
+		err = e.handOverPops(dir)
 	}
 	if err := errors.Join(err, e.store.Close()); err != nil {
 		return done, fmt.Errorf("broker: %w", err)
@@ -112,7 +113,7 @@ var noHost = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 // queue.
 func (e *exporter) moveTimers() (done timer.Exported, err error) {
 	s, err := timer.New(timer.Options{
-		Enabled: true, PrecisionMs: 1000, Store: e.clock, Wire: clock.Real{}, Log: e.store, FS: e.fs, Park: leave{e.log}, Topics: leave{},
+		Enabled: true, PrecisionMs: exportPrecisionMs, Store: e.clock, Wire: clock.Real{}, Log: e.store, FS: e.fs, Park: leave{e.log}, Topics: leave{},
 		Logger: e.log,
 	})
 	if err != nil {
@@ -122,12 +123,7 @@ func (e *exporter) moveTimers() (done timer.Exported, err error) {
 	if q := e.store.Queue([]byte(message.TopicTimer), 0); q != nil {
 		from = q.Max()
 	}
-	done, err = s.Export(func(rec *message.Record) error {
-		if res, _ := e.store.Put(rec, nil); !res.OK() {
-			return fmt.Errorf("the copy refuses a pending message: %v", res.Status)
-		}
-		return nil
-	})
+	done, err = s.Export(e.put)
 	if err := errors.Join(err, s.Close(), e.store.Flush()); err != nil {
 		return done, err
 	}

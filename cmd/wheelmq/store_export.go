@@ -19,22 +19,27 @@ import (
 // storeExport makes a copy of a store for the real broker.
 func storeExport() *cobra.Command {
 	var to string
+	var heir broker.Heir
 	var output outputFlags
 	cmd := &cobra.Command{
 		Use: "export --to COPY DIR", Short: "Copy a store so that RocketMQ goes on with all that waits in it",
 		Long: "Copy the store in DIR, whose server was stopped, to the new directory COPY, so that a RocketMQ 5.5.0\n" +
 			"opens the copy and delivers every message that waits for its time, none of them twice. DIR stays as it\n" +
 			"is: start one server or the other from here on, not both.\n\n" +
+			"With --broker-name, what pop consumers have in flight comes back when its time is over, and nothing that\n" +
+			"they acknowledged; without, groups begin again at the first message in flight to them.\n\n" +
 			"Put the printed keys into the real broker's broker.conf.",
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			asJSON, err := output.asJSON()
 			if err != nil {
 				return err
 			}
-			return exportStore(cmd, args[0], to, asJSON)
+			return exportStore(cmd, args[0], to, heir, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "directory of the copy; it must be empty or not exist")
+	cmd.Flags().StringVar(&heir.BrokerName, "broker-name", "", "brokerName of the RocketMQ that opens the copy, for what pop consumers have in flight")
+	cmd.Flags().StringVar(&heir.Cluster, "cluster", "DefaultCluster", "its brokerClusterName")
 	output.add(cmd)
 	if err := cmd.MarkFlagRequired("to"); err != nil {
 		panic(err) // the flag is defined above
@@ -51,7 +56,7 @@ type exportReport struct {
 	BrokerConf map[string]int64 `json:"brokerConf"`
 }
 
-func exportStore(cmd *cobra.Command, dir, to string, asJSON bool) error {
+func exportStore(cmd *cobra.Command, dir, to string, heir broker.Heir, asJSON bool) error {
 	if within(dir, to) {
 		return &exitError{exitNoStore, fmt.Errorf("--to=%q: the copy cannot be inside of the store", to)}
 	}
@@ -67,7 +72,7 @@ func exportStore(cmd *cobra.Command, dir, to string, asJSON bool) error {
 		}
 		report.BrokerConf = found.BrokerConf
 		bar := newProgress(cmd.ErrOrStderr(), "copied")
-		done, err = broker.Export(cmd.Context(), dir, to, log, bar.show)
+		done, err = broker.Export(cmd.Context(), dir, to, heir, log, bar.show)
 		bar.end()
 		return err
 	})
