@@ -237,7 +237,7 @@ func TestJournal_APowerCutLeavesTheStateOfSomeInstant(t *testing.T) {
 			_, err := r.set(i%20, i, false, nil)
 			must(t, err)
 			if rng.IntN(10) == 0 {
-				disk.WriteBack(rng)
+				r.journal.Hold(func() { disk.WriteBack(rng) })
 			}
 		}
 		var left *region.Memory
