@@ -63,7 +63,7 @@ soak-timer: build ## 100 million pending timers: memory, disk, restarts; an hour
 
 fuzz: ## each fuzz target for FUZZTIME (5m), two at a time
 	@for pkg in $(FUZZED); do go test -list '^Fuzz' $$pkg | sed -n "s|^Fuzz|$$pkg Fuzz|p"; done | \
-	  xargs -P 2 -n 2 sh -c 'go test -run xxx -fuzz "^$$1\$$" -fuzztime $(FUZZTIME) -parallel 1 $$0'
+	  xargs -P 2 -n 2 sh -c 'tools/fuzz.sh $$0 $$1 $(FUZZTIME)'
 
 docs: ## regenerate docs/differences.md, docs/compat.md and docs/configuration.md
 	go run ./tools/docs
