@@ -6,6 +6,8 @@
 // turning message time in a test never makes a live client look dead.
 package clock
 
+import "math"
+
 // Clock tells store time and wakes at instants of store time.
 type Clock interface {
 	// NowMillis is the current instant, ms since the Unix epoch.
@@ -28,6 +30,18 @@ type Timer interface {
 
 	// Disarm forgets the awaited instant and drops a value not yet received.
 	Disarm()
+}
+
+// Never is an instant that does not come.
+const Never = int64(math.MaxInt64)
+
+// Rearm has a timer wait for an instant, ms since the Unix epoch, or for nothing when that is Never.
+func Rearm(t Timer, atMillis int64) {
+	if atMillis == Never {
+		t.Disarm()
+		return
+	}
+	t.Arm(atMillis)
 }
 
 // Ceil is the earliest whole millisecond not before the current instant: what is due a delay

@@ -24,6 +24,17 @@ func Fault(p any) (fault error, ok bool) {
 	return pageFault(r.Addr()), true
 }
 
+// CatchFault makes such a fault the error of the function that defers it; any other panic goes on.
+func CatchFault(err *error) {
+	if p := recover(); p != nil {
+		fault, ok := Fault(p)
+		if !ok {
+			panic(p)
+		}
+		*err = fault
+	}
+}
+
 // pageFault is the fault at an address. The runtime's own words for it are those of a nil pointer.
 type pageFault uintptr
 

@@ -3,6 +3,7 @@ package pop
 import (
 	"sync/atomic"
 
+	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/clock"
 )
 
@@ -44,13 +45,13 @@ func (d *driver) run() {
 		if landed {
 			d.s.armedAt.Store(next)
 			if next <= d.s.opts.Store.NowMillis() {
-				if d.stopped() {
+				if redeliver.Stopped(d.s.stop) {
 					return
 				}
 				continue
 			}
 			d.s.settling.Answer(next)
-			arm(timer, next)
+			clock.Rearm(timer, next)
 		} else {
 			timer.Disarm() // the last copy wakes
 		}
@@ -62,23 +63,6 @@ func (d *driver) run() {
 		case <-d.s.stop:
 			return
 		}
-	}
-}
-
-func arm(t clock.Timer, at int64) {
-	if at == never {
-		t.Disarm()
-		return
-	}
-	t.Arm(at)
-}
-
-func (d *driver) stopped() bool {
-	select {
-	case <-d.s.stop:
-		return true
-	default:
-		return false
 	}
 }
 

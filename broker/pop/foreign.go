@@ -142,7 +142,7 @@ func (f *foreign) takeOver() {
 }
 
 func (f *foreign) read(q *store.ConsumeQueue, at int64) (err error) {
-	defer recovered(&err)
+	defer store.CatchFault(&err)
 	u, ok := q.Unit(at)
 	if !ok {
 		return errGone

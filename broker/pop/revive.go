@@ -37,7 +37,7 @@ func (r *revival) begin() {
 }
 
 func (r *revival) put() (pending bool, err error) {
-	defer recovered(&err)
+	defer store.CatchFault(&err)
 	s := r.d.s
 	q := s.opts.Log.Queue(r.w.topic, r.w.key.QueueID)
 	if q == nil || r.offset < q.Min() || r.offset >= q.Max() {
@@ -120,15 +120,4 @@ func (r *revival) note(failed error) error {
 	}
 	w.end(r.offset)
 	return nil
-}
-
-// recovered turns the panic of a look at a part of the log that was cut from outside into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		fault, ok := store.Fault(p)
-		if !ok {
-			panic(p)
-		}
-		*err = fault
-	}
 }

@@ -28,7 +28,7 @@ import (
 )
 
 // never is an instant that does not come.
-const never = int64(math.MaxInt64)
+const never = clock.Never
 
 type (
 	// Log is what the service needs of the store.

@@ -52,3 +52,13 @@ func (s *Settling) Answer(next int64) {
 	}
 	s.waiting = s.waiting[:0]
 }
+
+// Stopped tells whether a driver is to stop, between two passes.
+func Stopped(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}

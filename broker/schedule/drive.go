@@ -3,6 +3,9 @@ package schedule
 import (
 	"context"
 	"fmt"
+
+	"github.com/wheelmq/wheelmq/broker/redeliver"
+	"github.com/wheelmq/wheelmq/clock"
 )
 
 // Settle returns when everything due at the store clock's instant is delivered and stored for
@@ -31,21 +34,15 @@ func (s *Service) drive() {
 		next := s.worker.pass(now)
 		s.armedAt.Store(next)
 		if next <= now {
-			select {
-			case <-s.stop:
+			if redeliver.Stopped(s.stop) {
 				return
-			default:
-				continue
 			}
+			continue
 		}
 		if !s.flying() {
 			s.settling.Answer(next)
 		}
-		if next < never {
-			timer.Arm(next)
-		} else {
-			timer.Disarm()
-		}
+		clock.Rearm(timer, next)
 		select {
 		case <-timer.C():
 		case <-s.kick:

@@ -7,6 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker/redeliver"
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
@@ -17,7 +18,7 @@ const (
 	batch = 256
 	// scanBatches is how many batches of new units one turn looks through.
 	scanBatches = 256
-	never       = int64(math.MaxInt64)
+	never       = clock.Never
 )
 
 // level is the state of one delay level. Only the driver's goroutine changes it; backlog and

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wheelmq/wheelmq/broker/redeliver"
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
 )
 
@@ -68,12 +70,10 @@ func (s *Service) drive() {
 		now := s.opts.Store.NowMillis()
 		p := s.pass(now)
 		if p.again || p.wake <= now {
-			select {
-			case <-s.stop:
+			if redeliver.Stopped(s.stop) {
 				return
-			default:
-				continue
 			}
+			continue
 		}
 		if p.settled {
 			s.settling.Answer(p.due)
@@ -82,11 +82,7 @@ func (s *Service) drive() {
 			s.asleep.Store(false)
 			p.wake = min(p.wake, now+s.linger(now))
 		}
-		if p.wake < never {
-			timer.Arm(p.wake)
-		} else {
-			timer.Disarm()
-		}
+		clock.Rearm(timer, p.wake)
 		select {
 		case <-timer.C():
 		case <-s.kick:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -22,7 +21,7 @@ import (
 	"github.com/wheelmq/wheelmq/store/region"
 )
 
-const never = int64(math.MaxInt64)
+const never = clock.Never
 
 var topicTimer = []byte(message.TopicTimer)
 

@@ -41,7 +41,7 @@ func (d *driver) run() {
 		if !paused {
 			d.s.armedAt.Store(next)
 			if next <= now {
-				if d.stopped() {
+				if redeliver.Stopped(d.s.stop) {
 					return
 				}
 				continue
@@ -54,8 +54,8 @@ func (d *driver) run() {
 		if paused {
 			next, wake = never, min(wake, d.s.opts.Wire.NowMillis()+pauseMs)
 		}
-		arm(due, next)
-		arm(wire, wake)
+		clock.Rearm(due, next)
+		clock.Rearm(wire, wake)
 		select {
 		case <-due.C():
 		case <-wire.C():
@@ -65,23 +65,6 @@ func (d *driver) run() {
 		case <-d.s.stop:
 			return
 		}
-	}
-}
-
-func arm(t clock.Timer, at int64) {
-	if at == never {
-		t.Disarm()
-		return
-	}
-	t.Arm(at)
-}
-
-func (d *driver) stopped() bool {
-	select {
-	case <-d.s.stop:
-		return true
-	default:
-		return false
 	}
 }
 

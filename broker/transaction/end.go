@@ -40,7 +40,7 @@ type Ending struct {
 // commit is stored once: one that is repeated is a success. Waits: e.Done is told the result, and e
 // and what req refers to must live until then.
 func (s *Service) End(req *remoting.EndTransactionRequest, e *Ending) (waits bool, err error) {
-	defer recovered(&err)
+	defer store.CatchFault(&err)
 	slice, err := s.opts.Log.Record(req.CommitLogOffset, 0)
 	if err != nil {
 		return false, errNotFound

@@ -91,7 +91,7 @@ func (g *givenUp) finish(err error) {
 // Resume makes a message that was given up, at a log offset, a half message again, whose producer
 // was never asked (request code 323).
 func (s *Service) Resume(commitLogOffset int64) (err error) {
-	defer recovered(&err)
+	defer store.CatchFault(&err)
 	slice, err := s.opts.Log.Record(commitLogOffset, 0)
 	if err != nil {
 		return errNoGivenUp

@@ -3,7 +3,6 @@ package transaction
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -29,7 +28,7 @@ import (
 const Group = "CID_RMQ_SYS_TRANS"
 
 // never is an instant that does not come.
-const never = int64(math.MaxInt64)
+const never = clock.Never
 
 var (
 	group     = []byte(Group)
@@ -221,16 +220,5 @@ func (s *Service) Pinned() (commitLogOffset int64, open bool) {
 func (s *Service) arrivals() {
 	if q := s.opts.Log.Queue(topicHalf, 0); q != nil {
 		s.ledger.grow(q.Max())
-	}
-}
-
-// recovered turns the panic of a look at a part of the log that was cut from outside into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		fault, ok := store.Fault(p)
-		if !ok {
-			panic(p)
-		}
-		*err = fault
 	}
 }

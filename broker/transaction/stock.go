@@ -47,7 +47,7 @@ func (s *Service) saved(topic []byte, q *store.ConsumeQueue) int64 {
 // readOps takes what op records name out of the ledger, and returns the log offset below which they
 // name all that was committed; 0: nobody knows.
 func (s *Service) readOps() (endedBelow int64, err error) {
-	defer recovered(&err)
+	defer store.CatchFault(&err)
 	q := s.opts.Log.Queue(topicOp, 0)
 	if q == nil {
 		return 0, nil
@@ -180,7 +180,7 @@ func (s *Service) count(q *store.ConsumeQueue) {
 
 // withHalf shows the half message at an offset of its queue.
 func (s *Service) withHalf(q *store.ConsumeQueue, offset int64, show func(h *half) error) (err error) {
-	defer recovered(&err)
+	defer store.CatchFault(&err)
 	u, ok := q.Unit(offset)
 	if !ok {
 		return fmt.Errorf("transaction: the half topic's unit %d cannot be read", offset)
