@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
@@ -53,7 +52,7 @@ func TestAssignments_AreDividedByTheBroker(t *testing.T) {
 	}
 	ask := func(client, strategy string) []string { return assignments(t, c, topic, group, client, strategy) }
 	// The real broker learns of a topic's queues from the name server.
-	suite.Eventually(t, 60*time.Second, "c1 has two queues", func() bool { return len(ask("c1", "AVG")) == 2 })
+	suite.Eventually(t, slow, "c1 has two queues", func() bool { return len(ask("c1", "AVG")) == 2 })
 	want := func(what string, got, want []string) {
 		t.Helper()
 		if !slices.Equal(got, want) {

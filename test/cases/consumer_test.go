@@ -127,7 +127,7 @@ func TestLeavingMember_IsNoticedAtOnce(t *testing.T) {
 	wantNotification(t, stays, group)
 
 	conns["rude"].Close()
-	suite.Eventually(t, time.Second*5, "a closed connection leaves the group", func() bool {
+	suite.Eventually(t, slow, "a closed connection leaves the group", func() bool {
 		ids, _ := watcher.ConsumerIDs(t, group)
 		return slices.Equal(ids, []string{"stays"})
 	})

@@ -15,7 +15,8 @@ import (
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
-// slow is for what takes a delay and a start of a server.
+// slow bounds what takes a delay, a start of a server or a round of a client's, also on a machine that
+// is slow and stalls; only a failure waits for so long.
 const slow = 2 * time.Minute
 
 // delayLab is a server of its own, with a topic of one queue.

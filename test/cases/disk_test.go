@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -110,7 +109,7 @@ func TestFullDisk_SendsAreRefusedTheRestGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	suite.Eventually(t, 20*time.Second, "sends are accepted again", func() bool {
+	suite.Eventually(t, slow, "sends are accepted again", func() bool {
 		return c.Send(t, wire.Send{Topic: topic, Body: body}).Code == wire.Success
 	})
 }
@@ -126,7 +125,7 @@ func TestDiskRatio_RefusesAndAcceptsByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *wire.Frame
-	suite.Eventually(t, 20*time.Second, "a refusal", func() bool {
+	suite.Eventually(t, slow, "a refusal", func() bool {
 		refusal = c.Send(t, wire.Send{Topic: topic, Body: []byte("while")})
 		return refusal.Code != wire.Success
 	})
@@ -142,7 +141,7 @@ func TestDiskRatio_RefusesAndAcceptsByItself(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	suite.Eventually(t, 20*time.Second, "an acceptance", func() bool {
+	suite.Eventually(t, slow, "an acceptance", func() bool {
 		return c.Send(t, wire.Send{Topic: topic, Body: []byte("after")}).Code == wire.Success
 	})
 }

@@ -64,7 +64,7 @@ func TestClientOnOneOfTwoEqualHashes_SeesOnlyItsTag(t *testing.T) {
 		}
 	}
 	seen := subscribe(t, group, topic, "Aa", "one")
-	suite.Eventually(t, wire.Timeout*3, "the offset passes all 30 messages", func() bool {
+	suite.Eventually(t, slow, "the offset passes all 30 messages", func() bool {
 		return committed(t, c, group, topic, 1) == 30
 	})
 	want := make([]string, 10)
@@ -99,7 +99,7 @@ func TestMessagesOfOtherTags_DoNotHoldUpProgress(t *testing.T) {
 		t.Errorf("next offset %d, want %d", p.Offset, stored)
 	}
 	seen := subscribe(t, group, topic, "B", "one")
-	suite.Eventually(t, wire.Timeout*3, "a client commits 100", func() bool {
+	suite.Eventually(t, slow, "a client commits 100", func() bool {
 		return committed(t, c, group, topic, 1) == stored
 	})
 	if got := seen.sorted(); len(got) != 0 {
@@ -151,7 +151,7 @@ func TestMembersWithDifferentTags_GetOnlyTheirOwn(t *testing.T) {
 			})
 		}
 	}
-	suite.Eventually(t, wire.Timeout*4, "the group passes all 200 messages", func() bool {
+	suite.Eventually(t, slow, "the group passes all 200 messages", func() bool {
 		return committed(t, c, group, topic, queues) == 2*each
 	})
 	total := 0

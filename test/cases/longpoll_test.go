@@ -17,12 +17,12 @@ func TestMessageArrivingWhileAPullParks_WakesIt(t *testing.T) {
 	consumer, producer := dialBroker(t), dialBroker(t)
 	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
 	producer.MustCreateTopic(t, topic, 1)
-	const (
-		rounds  = 40
-		suspend = 15 * time.Second
-		// Far below the scan that would find a lost wake-up, far above a wake-up.
-		limit = 2 * time.Second
-	)
+	const rounds = 40
+	// Far below the time at which a lost wake-up would be found, far above a wake-up.
+	suspend, limit := 2*time.Minute, time.Minute
+	if peer.TargetKind() == peer.Real {
+		limit = 4 * time.Second // its scan
+	}
 	delays := []time.Duration{0, 5 * time.Millisecond, 60 * time.Millisecond}
 	type wakeUp struct {
 		got wire.Pulled
@@ -54,18 +54,13 @@ func TestMessageArrivingWhileAPullParks_WakesIt(t *testing.T) {
 }
 
 // TestSuspendedPull_IsAnsweredInTime is case BR-55: a pull on an idle queue was
-// never answered. The real broker looks every 5 s, WheelMQ when it is due.
+// never answered: MustPull waits for wire.Timeout on top.
 func TestSuspendedPull_IsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
 	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
 	fill(t, c, topic, 2)
 	const suspend = 3 * time.Second
-	// Loaded machines are late; the scan of the real broker is later still.
-	limit := suspend + 1500*time.Millisecond
-	if peer.TargetKind() == peer.Real {
-		limit = suspend + 5*time.Second + 1500*time.Millisecond
-	}
 	begin := time.Now()
 	got := c.MustPull(t, wire.Pull{Group: group, Topic: topic, Offset: 2, Suspend: suspend})
 	took := time.Since(begin)
@@ -74,7 +69,7 @@ func TestSuspendedPull_IsAnsweredInTime(t *testing.T) {
 		t.Errorf("next offset %d, want 2", got.NextBeginOffset)
 	}
 	// A millisecond clock may cut off a part of the first millisecond.
-	if took < suspend-2*time.Millisecond || took > limit {
-		t.Errorf("answered after %v, want between %v and %v", took, suspend, limit)
+	if took < suspend-2*time.Millisecond {
+		t.Errorf("answered after %v, want after %v", took, suspend)
 	}
 }

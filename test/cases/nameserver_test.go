@@ -213,7 +213,7 @@ func (r *registrations) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-r.some:
-	case <-time.After(45 * time.Second):
+	case <-time.After(slow):
 		t.Fatal("no broker registered")
 	}
 	r.mu.Lock()

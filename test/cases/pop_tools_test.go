@@ -33,12 +33,12 @@ func TestPop_ProgressAndTheEndOfATopic(t *testing.T) {
 	wantPopped(t, "pop in order", ordered, "0", "1")
 	wantCode(t, "ack", c.Ack(t, ordered.Messages[0]), wire.Success)
 	// The real broker lets others see it later.
-	suite.Eventually(t, 10*time.Second, "both are shown", func() bool {
+	suite.Eventually(t, slow, "both are shown", func() bool {
 		return c.QueryOffset(t, group, topic, 0, nil).Ext["offset"] == "2" && c.QueryOffset(t, group+"-order", topic, 0, nil).Ext["offset"] == "1"
 	})
 	stats(group, topic, "[3 2 2]")
 	stats(group+"-order", topic, "[3 1 1]")
-	suite.Eventually(t, 20*time.Second, "both come back", func() bool { return c.MaxOffset(t, retry, 0) == 2 })
+	suite.Eventually(t, slow, "both come back", func() bool { return c.MaxOffset(t, retry, 0) == 2 })
 	stats(group, retry, "[2 0 0]")
 	wantCode(t, "delete", c.Call(t, 215, map[string]string{"topic": topic}, nil), wire.Success)
 	wantCode(t, "the retry topic", c.Call(t, 351, map[string]string{"topic": retry}, nil), wire.TopicNotExist)
@@ -57,7 +57,7 @@ func TestPop_OffsetsSurviveARestart(t *testing.T) {
 	c.Close()
 	target.Restart()
 	c = wire.Dial(t, target.BrokerAddr)
-	suite.Eventually(t, 30*time.Second, "the broker answers", func() bool { return c.MaxOffset(t, topic, 0) == 5 })
+	suite.Eventually(t, slow, "the broker answers", func() bool { return c.MaxOffset(t, topic, 0) == 5 })
 	wantPopped(t, "after", c.MustPop(t, p), "3", "4")
 }
 

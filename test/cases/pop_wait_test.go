@@ -38,7 +38,7 @@ func TestPop_WaitsForMessages(t *testing.T) {
 	polling := func() string {
 		return c.Call(t, wire.PollingInfo, map[string]string{"consumerGroup": group, "topic": topic, "queueId": "-1"}, nil).Ext["pollingNum"]
 	}
-	suite.Eventually(t, 10*time.Second, "a pop is held", func() bool { return polling() == "1" })
+	suite.Eventually(t, slow, "a pop is held", func() bool { return polling() == "1" })
 	c.MustSend(t, wire.Send{Topic: topic, QueueID: 1, Body: []byte("a")})
 	if answer := <-pop; answer == nil || answer.Code != wire.Success || answer.Ext["msgOffsetInfo"] != "0 1 0" {
 		t.Errorf("the pop: %v", answer)

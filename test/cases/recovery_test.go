@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -44,6 +45,7 @@ func TestKillWhileDelayedMessagesWait(t *testing.T) {
 	}
 	send("due before", wire.Properties("DELAY", "2"))
 	time.Sleep(delay2 + 2*time.Second)
+	awaitSaved(t, target, group, topic, 3)
 	send("due after", wire.Properties("DELAY", "3"))
 	target.Kill()
 	time.Sleep(delay3 - delay2 - time.Second)
@@ -56,7 +58,7 @@ func TestKillWhileDelayedMessagesWait(t *testing.T) {
 		t.Errorf("the committed offset is %d, want 3", got)
 	}
 	got := make(map[string]int)
-	for p := (wire.Pull{Group: group, Topic: topic, Suspend: wire.Timeout}); len(got) < len(sentAt); {
+	for p := (wire.Pull{Group: group, Topic: topic, Suspend: slow}); len(got) < len(sentAt); {
 		answer := c.MustPull(t, p)
 		for _, m := range answer.Messages {
 			body := string(m.Body)
@@ -76,6 +78,17 @@ func TestKillWhileDelayedMessagesWait(t *testing.T) {
 			t.Errorf("%q is there %d times", body, n)
 		}
 	}
+}
+
+// awaitSaved waits until the offset of a group in queue 0 of a topic is on disk, which takes up to
+// flushConsumerOffsetInterval.
+func awaitSaved(t *testing.T, target *peer.Target, group, topic string, offset int64) {
+	t.Helper()
+	saved := regexp.MustCompile(fmt.Sprintf(`"%s":\s*\{\s*"?0"?:\s*%d\b`, regexp.QuoteMeta(topic+"@"+group), offset))
+	suite.Eventually(t, slow, "the committed offset is saved", func() bool {
+		content, err := os.ReadFile(filepath.Join(target.StoreDir, "config", "consumerOffset.json"))
+		return err == nil && saved.Match(content)
+	})
 }
 
 // TestStoreFromTheFuture is case BR-70: the wall clock was set back, and the broker did not
@@ -107,7 +120,7 @@ func TestStoreFromTheFuture(t *testing.T) {
 		if stored.StoreTimestamp < old.StoreTimestamp && target.Kind == peer.Ours {
 			t.Errorf("store time went back by %d ms", old.StoreTimestamp-stored.StoreTimestamp)
 		}
-		p := wire.Pull{Group: suite.Name(t, "group"), Topic: topic, Offset: plain.QueueOffset, Suspend: wire.Timeout}
+		p := wire.Pull{Group: suite.Name(t, "group"), Topic: topic, Offset: plain.QueueOffset, Suspend: slow}
 		for arrived := false; !arrived; {
 			got := c.MustPull(t, p)
 			if got.Code != wire.Success {

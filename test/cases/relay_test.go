@@ -44,7 +44,7 @@ func consumeHistory(t *testing.T, target *peer.Target, c *wire.Conn) *online {
 		o.consumed.Add(1)
 		return consumer.ConsumeSuccess
 	})
-	suite.Eventually(t, time.Minute, "the messages are consumed and committed", func() bool {
+	suite.Eventually(t, slow, "the messages are consumed and committed", func() bool {
 		answer := c.QueryOffset(t, o.group, o.topic, 0, map[string]string{"setZeroIfNotFound": "false"})
 		return answer.Code == wire.Success && answer.Int64(t, "offset") == history
 	})
@@ -122,7 +122,7 @@ func TestPushedReset(t *testing.T) {
 		t.Errorf("reset %s, want %s", answer.Body, want)
 	}
 	wantOffset(t, c, "at the broker", o.group, o.topic, history)
-	suite.Eventually(t, 90*time.Second, "the messages are consumed again", func() bool { return o.consumed.Load() == 2*history })
+	suite.Eventually(t, slow, "the messages are consumed again", func() bool { return o.consumed.Load() == 2*history })
 
 	answer = reset(t, c, "nobody", o.topic, 0)
 	wantCode(t, "reset of a group without offsets", answer, wire.SystemError)

@@ -110,16 +110,16 @@ func TestResetOffset_ReachesAGoConsumer(t *testing.T) {
 		consumed.Add(1)
 		return consumer.ConsumeSuccess
 	})
-	suite.Eventually(t, 60*time.Second, "the messages are consumed", func() bool { return consumed.Load() == messages })
-	suite.Eventually(t, 30*time.Second, "the consumer commits", func() bool {
+	suite.Eventually(t, slow, "the messages are consumed", func() bool { return consumed.Load() == messages })
+	suite.Eventually(t, slow, "the consumer commits", func() bool {
 		answer := c.QueryOffset(t, group, topic, 0, map[string]string{"setZeroIfNotFound": "false"})
 		return answer.Code == wire.Success && answer.Int64(t, "offset") == messages
 	})
 	began := time.Now()
 	wantCode(t, "reset", reset(t, c, group, topic, 0), wire.Success)
-	suite.Eventually(t, 90*time.Second, "the messages are consumed again", func() bool { return consumed.Load() == 2*messages })
+	suite.Eventually(t, slow, "the messages are consumed again", func() bool { return consumed.Load() == 2*messages })
 	t.Logf("%s: consumed again %v after the reset", peer.TargetKind(), time.Since(began).Round(100*time.Millisecond))
-	suite.Eventually(t, 30*time.Second, "the consumer commits again", func() bool {
+	suite.Eventually(t, slow, "the consumer commits again", func() bool {
 		return c.QueryOffset(t, group, topic, 0, nil).Int64(t, "offset") == messages
 	})
 }

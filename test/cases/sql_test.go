@@ -199,9 +199,9 @@ func TestGoClientBySQL(t *testing.T) {
 	for n := 11; n <= 79; n += 2 {
 		want = append(want, strconv.Itoa(n))
 	}
-	suite.Eventually(t, wire.Timeout*3, "what lies there is consumed", func() bool { return len(seen.sorted()) == 20 })
+	suite.Eventually(t, slow, "what lies there is consumed", func() bool { return len(seen.sorted()) == 20 })
 	send(50, 100)
-	suite.Eventually(t, wire.Timeout*3, "the offset passes all 100 messages", func() bool {
+	suite.Eventually(t, slow, "the offset passes all 100 messages", func() bool {
 		return committed(t, c, group, topic, 1) == 100
 	})
 	if got := seen.sorted(); !slices.Equal(got, want) {

@@ -44,7 +44,6 @@ func TestKillWithPending_LosesNothing(t *testing.T) {
 	}
 	wire.Introduce(t, l.BrokerAddr, "kill-with-pending", l.topic)
 	wantCode(t, "commit", c.Commit(t, "kill-with-pending", l.topic, 0, 3), wire.Success)
-	begin := time.Now()
 	for i := range 5 {
 		l.send(3, fmt.Sprint("level 3, ", i))
 		want = append(want, fmt.Sprint("level 3, ", i))
@@ -59,7 +58,7 @@ func TestKillWithPending_LosesNothing(t *testing.T) {
 	l.send(2, "level 2")
 	want = append(want, "level 2")
 	l.await("what is due before the kill", 6)
-	time.Sleep(max(0, 7*time.Second-time.Since(begin))) // the committed offset is saved, too
+	awaitSaved(t, l.Target, "kill-with-pending", l.topic, 3)
 	l.Kill()
 	l.Launch()
 	suite.Eventually(t, slow, "every message of the levels", func() bool {
@@ -86,18 +85,40 @@ func TestKillWithPending_LosesNothing(t *testing.T) {
 func TestTimersOfOneSecond_AllArrive(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
-	topic := suite.Name(t, "topic")
-	c.MustCreateTopic(t, topic, 1)
+	withLead(t, ahead(8*time.Second), func(lead time.Duration) bool {
+		topic := suite.Name(t, "topic")
+		c.MustCreateTopic(t, topic, 1)
+		due, inTime := sendWithinASecond(t, c, topic, lead)
+		if inTime {
+			wantInTime(t, awaitStored(t, c, topic, 0, int64(len(due))), due)
+		}
+		return inTime
+	})
+}
+
+// sendWithinASecond sends 500 messages for one second, and returns when each is due; false when the second
+// came meanwhile.
+func sendWithinASecond(t *testing.T, c *wire.Conn, topic string, lead time.Duration) (due map[string]int64, inTime bool) {
+	t.Helper()
 	const many = 500
-	second := time.Now().Add(ahead(8 * time.Second)).Truncate(time.Second)
-	due := make(map[string]int64, many)
+	second := time.Now().Add(lead).Truncate(time.Second)
+	due = make(map[string]int64, many)
 	for i := range many {
 		body, at := fmt.Sprint(i), second.Add(time.Duration(2*i)*time.Millisecond).UnixMilli()
 		due[body] = at
-		mustWait(t, body, timerOf(t, c, topic, body, "TIMER_DELIVER_MS", strconv.FormatInt(at, 10)))
+		if !waits(t, body, timerOf(t, c, topic, body, "TIMER_DELIVER_MS", strconv.FormatInt(at, 10)), second) {
+			return nil, false
+		}
 	}
+	return due, true
+}
+
+// wantInTime wants each message once and none early. How late the last one is, a stall of the machine decides
+// too: the limit is far above one, and far below a wheel that turns behind.
+func wantInTime(t *testing.T, got []wire.Message, due map[string]int64) {
+	t.Helper()
 	latest := int64(0)
-	for _, m := range awaitStored(t, c, topic, 0, many) {
+	for _, m := range got {
 		at, ok := due[string(m.Body)]
 		if late := m.StoreTimestamp - at; !ok || late < 0 {
 			t.Errorf("%q came again, or %d ms early", m.Body, -late)
@@ -107,10 +128,10 @@ func TestTimersOfOneSecond_AllArrive(t *testing.T) {
 		delete(due, string(m.Body))
 	}
 	if len(due) > 0 {
-		t.Errorf("%d of %d are lost", len(due), many)
+		t.Errorf("%d are lost", len(due))
 	}
 	t.Logf("at most %d ms late", latest)
-	if latest > 10_000 {
+	if latest > slow.Milliseconds() {
 		t.Errorf("%d ms late", latest)
 	}
 }
@@ -218,24 +239,30 @@ func TestTimerAdmin(t *testing.T) {
 func TestTimersOfOneQueue_KeepIt(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
-	topic := suite.Name(t, "topic")
-	c.MustCreateTopic(t, topic, 3)
-	at := strconv.FormatInt(time.Now().Add(3*time.Second).UnixMilli(), 10)
-	var want []string
-	for i := range 20 {
-		body := fmt.Sprintf("%02d", i)
-		sent := c.MustSend(t, wire.Send{Topic: topic, QueueID: 1, Body: []byte(body), Properties: wire.Properties(
-			"TIMER_DELIVER_MS", at, "__SHARDINGKEY", "k")})
-		if sent.QueueID != 1 {
-			t.Errorf("the answer names queue %d, want 1", sent.QueueID)
+	withLead(t, 3*time.Second, func(lead time.Duration) bool {
+		topic := suite.Name(t, "topic")
+		c.MustCreateTopic(t, topic, 3)
+		at := time.Now().Add(lead)
+		var want []string
+		for i := range 20 {
+			body := fmt.Sprintf("%02d", i)
+			sent := c.MustSend(t, wire.Send{Topic: topic, QueueID: 1, Body: []byte(body), Properties: wire.Properties(
+				"TIMER_DELIVER_MS", strconv.FormatInt(at.UnixMilli(), 10), "__SHARDINGKEY", "k")})
+			if sent.QueueID != 1 {
+				t.Errorf("the answer names queue %d, want 1", sent.QueueID)
+			}
+			want = append(want, body)
 		}
-		want = append(want, body)
-	}
-	got := bodies(awaitStored(t, c, topic, 1, 20))
-	if peer.TargetKind() == peer.Real {
-		slices.Sort(got)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the queue holds %q, want %q", got, want)
-	}
+		if time.Until(at) < time.Second {
+			return false
+		}
+		got := bodies(awaitStored(t, c, topic, 1, 20))
+		if peer.TargetKind() == peer.Real {
+			slices.Sort(got)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the queue holds %q, want %q", got, want)
+		}
+		return true
+	})
 }

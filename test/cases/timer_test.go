@@ -216,7 +216,7 @@ func TestTimer_StartDeliverTime(t *testing.T) {
 	off.MustCreateTopic(t, topic, 1)
 	at := strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10)
 	mustWait(t, "an instant", timerOf(t, on, topic, "later", "__STARTDELIVERTIME", at))
-	mustWait(t, "an instant and a delay", timerOf(t, on, topic, "later", "__STARTDELIVERTIME", "1", "TIMER_DELAY_SEC", "10"))
+	mustWait(t, "an instant and a delay", timerOf(t, on, topic, "later", "__STARTDELIVERTIME", "1", "TIMER_DELAY_SEC", "3600"))
 	if answer := timerOf(t, on, topic, "never", "__STARTDELIVERTIME", "soon"); answer.Code != wire.MessageIllegal {
 		t.Errorf("no number: got %v, want code 13", answer)
 	}
@@ -228,9 +228,18 @@ func TestTimer_StartDeliverTime(t *testing.T) {
 			t.Errorf("%s: got %v, want code 0 and no recall handle", name, answer)
 		}
 	}
-	soon := time.Now().Add(1500 * time.Millisecond).UnixMilli()
-	mustWait(t, "soon", timerOf(t, on, topic, "soon", "__STARTDELIVERTIME", strconv.FormatInt(soon, 10)))
-	suite.Eventually(t, 30*time.Second, "the delivery", func() bool { return on.MaxOffset(t, topic, 0) == 2 })
+	withLead(t, 2500*time.Millisecond, func(lead time.Duration) bool {
+		soon, at := suite.Name(t, "soon"), time.Now().Add(lead)
+		on.MustCreateTopic(t, soon, 1)
+		if !waits(t, "soon", timerOf(t, on, soon, "soon", "__STARTDELIVERTIME", strconv.FormatInt(at.UnixMilli(), 10)), at) {
+			return false
+		}
+		suite.Eventually(t, slow, "the delivery", func() bool { return on.MaxOffset(t, soon, 0) == 1 })
+		return true
+	})
+	if n := on.MaxOffset(t, topic, 0); n != 1 {
+		t.Errorf("%d messages where the key is on, want the one at once", n)
+	}
 	if n := off.MaxOffset(t, topic, 0); n != 1 {
 		t.Errorf("%d messages where the key is off, want 1", n)
 	}

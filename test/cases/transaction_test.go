@@ -11,9 +11,6 @@ import (
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
-// patienceOfChecks is how long a question may take on a busy machine.
-const patienceOfChecks = 30 * time.Second
-
 // TestTransaction starts a broker that asks soon, and twice.
 func TestTransaction(t *testing.T) {
 	t.Parallel()
@@ -48,9 +45,9 @@ func (d *dealer) prepare(t *testing.T, key string, properties ...string) wire.Ha
 // asked waits for a question.
 func (d *dealer) asked(t *testing.T) wire.Question {
 	t.Helper()
-	q, ok := d.Question(t, d.group, patienceOfChecks)
+	q, ok := d.Question(t, d.group, slow)
 	if !ok {
-		t.Fatalf("no question within %v", patienceOfChecks)
+		t.Fatalf("no question within %v", slow)
 	}
 	return q
 }
@@ -58,21 +55,26 @@ func (d *dealer) asked(t *testing.T) wire.Question {
 // givenUp waits for a message in TRANS_CHECK_MAX_TIME_TOPIC.
 func (d *dealer) givenUp(t *testing.T, key string) (found wire.Message) {
 	t.Helper()
-	suite.Eventually(t, patienceOfChecks, key+" is given up", func() bool {
-		// Until the first message is given up the topic does not exist.
-		pulled, err := d.Pull(t.Context(), wire.Pull{Group: "TOOLS_CONSUMER", Topic: wire.TransCheckMaxTopic})
-		if err != nil {
-			return false
-		}
-		for _, m := range pulled.Messages {
-			if string(m.Body) == key {
-				found = m
-				return true
-			}
-		}
-		return false
+	suite.Eventually(t, slow, key+" is given up", func() (ok bool) {
+		found, ok = d.isGivenUp(t, key)
+		return ok
 	})
 	return found
+}
+
+func (d *dealer) isGivenUp(t *testing.T, key string) (found wire.Message, ok bool) {
+	t.Helper()
+	// Until the first message is given up the topic does not exist.
+	pulled, err := d.Pull(t.Context(), wire.Pull{Group: "TOOLS_CONSUMER", Topic: wire.TransCheckMaxTopic})
+	if err != nil {
+		return found, false
+	}
+	for _, m := range pulled.Messages {
+		if string(m.Body) == key {
+			return m, true
+		}
+	}
+	return found, false
 }
 
 // checkedAndGivenUp is case BR-61: transactionCheckMax checks, counted from 1, then
@@ -117,13 +119,12 @@ func immunityFirst(t *testing.T, d *dealer) {
 	begun := time.Now()
 	h := d.prepare(t, "K", "CHECK_IMMUNITY_TIME_IN_SECONDS", "8")
 	early, n := false, 0
-	for {
-		q, ok := d.Question(t, d.group, 16*time.Second)
-		if !ok {
-			break
+	gone := func() bool { _, gone := d.isGivenUp(t, h.UniqKey); return gone }
+	for deadline := begun.Add(slow); !gone() && time.Now().Before(deadline); {
+		for q, ok := d.Question(t, d.group, time.Second); ok; q, ok = d.Question(t, d.group, time.Second) {
+			n++
+			early = early || q.At.Sub(begun) < 8*time.Second
 		}
-		n++
-		early = early || q.At.Sub(begun) < 8*time.Second
 	}
 	if early {
 		t.Error("asked before the time that the producer asked for")
@@ -197,7 +198,8 @@ func committedTwice(t *testing.T, d *dealer) {
 	for range 2 {
 		wantCode(t, "commit", d.End(t, h, wire.CommitTransaction, false), wire.Success)
 	}
-	n := d.arrived(t, 2)
+	const second = 5 * time.Second // for one that must not come
+	n := d.arrived(t, 2, second)
 	suite.Differs(t, "cases/transaction-committed-twice", n == 1, fmt.Sprintf("%d messages", n))
 }
 
@@ -220,19 +222,20 @@ func unknownHasNoAnswer(t *testing.T, d *dealer) {
 func delayedTransaction(t *testing.T, d *dealer) {
 	h := d.prepare(t, "K", "DELAY", "1")
 	wantCode(t, "commit", d.End(t, h, wire.CommitTransaction, false), wire.Success)
-	n := d.arrived(t, 1)
+	patience := slow
+	if peer.TargetKind() == peer.Real {
+		patience = 5 * time.Second
+	}
+	n := d.arrived(t, 1, patience)
 	suite.Differs(t, "cases/transaction-delayed", n == 1, fmt.Sprintf("%d messages", n))
 }
 
-// arrived waits a while for some messages in the topic, and returns how many there are.
-func (d *dealer) arrived(t *testing.T, want int64) (n int64) {
+// arrived waits for so many messages in the topic, and returns how many there are.
+func (d *dealer) arrived(t *testing.T, want int64, patience time.Duration) (n int64) {
 	t.Helper()
-	const looks, pause = 50, 100 * time.Millisecond
-	for range looks {
-		if n = d.MaxOffset(t, d.topic, 0); n >= want {
-			break
-		}
-		time.Sleep(pause)
-	}
+	waited(patience, func() bool {
+		n = d.MaxOffset(t, d.topic, 0)
+		return n >= want
+	})
 	return n
 }

@@ -15,7 +15,7 @@ import (
 // Timeout bounds every call that brings no deadline of its own. It is generous
 // because nothing is measured with it: a server that hangs fails a test, a
 // busy machine does not.
-const Timeout = 20 * time.Second
+const Timeout = time.Minute
 
 // Conn is one connection to a name server or a broker. Its methods may be
 // called from several goroutines.
