@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -55,6 +56,7 @@ type Sender struct {
 	c      *Client
 	topic  string
 	queues []sendQueue
+	levels map[string]schedule.Levels // of the brokers that were asked
 	next   int
 	now    clock.Clock
 }
@@ -90,7 +92,7 @@ func (c *Client) creatingSender(ctx context.Context, topic string) (*Sender, err
 }
 
 func (c *Client) senderOver(topic string, route *Route, most int32) (*Sender, error) {
-	s := &Sender{c: c, topic: topic, now: clock.Real{}}
+	s := &Sender{c: c, topic: topic, levels: make(map[string]schedule.Levels), now: clock.Real{}}
 	for _, q := range route.Queues {
 		b := route.Broker(q.BrokerName)
 		if b.Addr == "" || q.Perm&permWrite == 0 {
@@ -110,6 +112,9 @@ func (c *Client) senderOver(topic string, route *Route, most int32) (*Sender, er
 func (s *Sender) Send(ctx context.Context, m *ToSend) (Sent, error) {
 	queue, err := s.choose(m.QueueID)
 	if err != nil {
+		return Sent{}, err
+	}
+	if err := s.checkLevel(ctx, queue.broker, m.DelayLevel); err != nil {
 		return Sent{}, err
 	}
 	now := s.now.NowMillis()

@@ -242,6 +242,8 @@ func (b *Broker) Start() error {
 	if err := b.store.Start(); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
+	// Its last look ends once the services are closed, ahead of the store.
+	b.closers = append(b.closers, b.watchdog.Wait)
 	for _, s := range []interface {
 		Start()
 		Close() error

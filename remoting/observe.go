@@ -30,6 +30,13 @@ type watched struct {
 	failed   bool
 }
 
+// of notes the row of a request, unless it is of a code without one.
+func (w *watched) of(route *Route) {
+	if w.by != nil && route.Name != "" {
+		w.route = route
+	}
+}
+
 // Watch has an observer told of the exchange, which was received at an instant, ms. It is for servers, right
 // after Begin.
 func (ex *Exchange) Watch(by Observer, receivedMs int64) {

@@ -119,9 +119,7 @@ func (r *Router) Serve(ex *Exchange) {
 	if route == nil {
 		route = &Route{Code: ex.Req.Code, Handler: notSupported}
 	}
-	if ex.watched.by != nil && route.Name != "" {
-		ex.watched.route = route
-	}
+	ex.watched.of(route)
 	if err := r.run(ex, route); err != nil {
 		r.fail(ex, route, err)
 	}
@@ -130,6 +128,14 @@ func (r *Router) Serve(ex *Exchange) {
 	}
 	if ex.plan != nil && !ex.deferred {
 		ex.deferred = ex.plan.answer(ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), &ex.Reply)
+	}
+}
+
+// Turned notes that a server answers a request itself, without its handler: its Observer is told as of one
+// that was served.
+func (r *Router) Turned(ex *Exchange) {
+	if route := r.Route(ex.Req.Code); route != nil {
+		ex.watched.of(route)
 	}
 }
 

@@ -143,17 +143,30 @@ func (s *Server) serveFrame(c *conn, frame []byte) error {
 	class := s.opts.Router.Class(ex.Req.Code)
 	if class == remoting.Inline {
 		s.opts.Router.Serve(ex)
-		if one, told := ex.Served(); told {
-			c.loop.served = append(c.loop.served, one)
-		}
+		c.loop.note(ex)
 	} else if s.submit(c, class, frame) {
 		return nil
 	} else {
 		s.metrics.busy.WithLabelValues(classNames[class]).Inc()
-		ex.Reply.Code, ex.Reply.Remark = remoting.SystemBusy, busyRemark
+		s.turn(c, remoting.SystemBusy, busyRemark)
 	}
 	c.reply(ex)
 	return nil
+}
+
+// turn answers the request of the loop without its handler.
+func (s *Server) turn(c *conn, code int32, remark string) {
+	ex := &c.loop.ex
+	ex.Reply.Code, ex.Reply.Remark = code, remark
+	s.opts.Router.Turned(ex)
+	c.loop.note(ex)
+}
+
+// note keeps what the observer is to be told when the replies of the read batch are written.
+func (l *loop) note(ex *remoting.Exchange) {
+	if one, told := ex.Served(); told {
+		l.served = append(l.served, one)
+	}
 }
 
 // stoppingRemark says why a request is refused.
@@ -165,7 +178,7 @@ func (s *Server) refuse(c *conn) {
 	if !slices.Contains(s.opts.RefusedAtStop, ex.Req.Code) {
 		return
 	}
-	ex.Reply.Code, ex.Reply.Remark = remoting.ServiceNotAvailable, stoppingRemark
+	s.turn(c, remoting.ServiceNotAvailable, stoppingRemark)
 	c.reply(ex)
 }
 

@@ -85,7 +85,7 @@ func (e *examiner) reach(ctx context.Context, b admin.Broker) {
 	if onlyLocal(b.Addr) {
 		says += "; that address is of the own machine only"
 	}
-	e.report.wrong(Unreachable, says+": set brokerIP1 and listenPort of the broker to what clients reach")
+	e.report.wrong(Unreachable, says+": set brokerIP1 and listenPort of the broker, or advertise, to what clients reach")
 }
 
 // onlyLocal tells whether an address means another machine to every client.

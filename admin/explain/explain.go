@@ -8,7 +8,6 @@ import (
 
 	"github.com/wheelmq/wheelmq/admin"
 	"github.com/wheelmq/wheelmq/broker/park"
-	"github.com/wheelmq/wheelmq/broker/schedule"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/message"
 )
@@ -26,7 +25,7 @@ type teller struct {
 	c       *admin.Client
 	now     int64 // ms since the epoch
 	brokers map[string]admin.Broker
-	levels  map[string]schedule.Levels // by broker
+	delays  map[string]*delays // by broker
 	h       *history
 	e       Explanation
 }
@@ -34,7 +33,7 @@ type teller struct {
 // Explain finds a message and says what it is doing. admin.ErrNotFound is wrapped when nothing tells
 // that it ever was.
 func Explain(ctx context.Context, c *admin.Client, opts Options) (Explanation, error) {
-	t := &teller{c: c, now: opts.Clock.NowMillis(), brokers: make(map[string]admin.Broker), levels: make(map[string]schedule.Levels)}
+	t := &teller{c: c, now: opts.Clock.NowMillis(), brokers: make(map[string]admin.Broker), delays: make(map[string]*delays)}
 	list, err := c.Brokers(ctx)
 	if err != nil {
 		return t.e, err
@@ -80,7 +79,7 @@ func (t *teller) tell(ctx context.Context) error {
 // waits tells of a message that waits for its first delivery.
 func (t *teller) waits(ctx context.Context) error {
 	w := t.h.waiting
-	levels, err := t.levelsOf(ctx, w.Broker)
+	d, err := t.delaysOf(ctx, w.Broker)
 	if err != nil {
 		return err
 	}
@@ -88,25 +87,8 @@ func (t *teller) waits(ctx context.Context) error {
 	if w.Topic == message.TopicSchedule {
 		t.e.State = Delayed
 	}
-	t.e.Sentence, t.e.DueMs = waitsUntil(w, levels, t.now)
+	t.e.Sentence, t.e.DueMs = waitsUntil(w, d, t.now)
 	return nil
-}
-
-// levelsOf are the delay levels of a broker.
-func (t *teller) levelsOf(ctx context.Context, broker string) (schedule.Levels, error) {
-	if levels, ok := t.levels[broker]; ok {
-		return levels, nil
-	}
-	table, err := t.c.Config(ctx, t.brokers[broker])
-	if err != nil {
-		return nil, err
-	}
-	levels, err := schedule.ParseLevels(table["messageDelayLevel"])
-	if err != nil {
-		return nil, fmt.Errorf("admin: the delay levels of %s: %w", broker, err)
-	}
-	t.levels[broker] = levels
-	return levels, nil
 }
 
 // transaction tells of a half message without a copy in its topic.

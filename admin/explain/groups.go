@@ -92,11 +92,11 @@ func (t *teller) group(ctx context.Context, name string) (Group, error) {
 // comesAgain tells of a retry that waits for its time.
 func (t *teller) comesAgain(ctx context.Context, name string) (Group, error) {
 	w := t.h.waiting
-	levels, err := t.levelsOf(ctx, w.Broker)
+	d, err := t.delaysOf(ctx, w.Broker)
 	if err != nil {
 		return Group{}, err
 	}
-	says, due := waitsUntil(w, levels, t.now)
+	says, due := waitsUntil(w, d, t.now)
 	return Group{Group: name, State: Retried, DueMs: due, Says: fmt.Sprintf("failed at it %s and is given it again: %s", times(w.ReconsumeTimes), says)}, nil
 }
 

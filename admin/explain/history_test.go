@@ -99,13 +99,29 @@ func TestWaitsUntil(t *testing.T) {
 		"level 5, queue 4, due 2027-01-15T08:00:41.000Z, in 41s":  level,
 		"level 5, queue 4, due 2027-01-15T08:00:41.000Z, in 41s ": own,
 		"due 2027-01-15T08:00:05.000Z, in 5s":                     timer,
-		"overdue: due 2027-01-15T07:59:00.000Z, 1m0s ago: the broker's delay service is off or behind, or the topic refuses it for a while": late,
+		"overdue: due 2027-01-15T07:59:00.000Z, 1m0s ago: the broker's delay service is behind, or the topic refuses it for a while": late,
 	} {
-		if says, _ := waitsUntil(&m, levels, now); says != want && says+" " != want {
+		if says, _ := waitsUntil(&m, &delays{levels: levels}, now); says != want && says+" " != want {
 			t.Errorf("got %q, want %q", says, want)
 		}
 	}
-	if says, due := waitsUntil(&admin.Message{Topic: message.TopicTimer}, levels, now); due != 0 || says == "" {
+	if says, due := waitsUntil(&admin.Message{Topic: message.TopicTimer}, &delays{levels: levels}, now); due != 0 || says == "" {
 		t.Errorf("got %q, %d", says, due)
+	}
+}
+
+func TestWaitsUntil_WhereNothingIsDelivered(t *testing.T) {
+	t.Parallel()
+	const now = 1_800_000_000_000
+	off := &delays{broker: "broker-a", table: map[string]string{"scheduleMessageEnable": "false", "timerWheelEnable": "false"}}
+	level := record(message.TopicSchedule, 0, message.PropertyDueMs, "1800000041000")
+	late := record(message.TopicTimer, 0, message.PropertyTimerDeliverMs, "1799999940000")
+	for want, m := range map[string]admin.Message{
+		"level 1, queue 0, due 2027-01-15T08:00:41.000Z, in 41s; nothing delivers it: scheduleMessageEnable is false on broker-a": level,
+		"overdue: due 2027-01-15T07:59:00.000Z, 1m0s ago; nothing delivers it: timerWheelEnable is false on broker-a":             late,
+	} {
+		if says, _ := waitsUntil(&m, off, now); says != want {
+			t.Errorf("got %q, want %q", says, want)
+		}
 	}
 }

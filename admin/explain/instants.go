@@ -53,17 +53,26 @@ func levelOf(m *admin.Message) int { return int(m.QueueID) + 1 }
 const graceMs = 2000
 
 // waitsUntil is the sentence about a record that waits, and when it is due.
-func waitsUntil(m *admin.Message, levels schedule.Levels, nowMs int64) (says string, dueMs int64) {
+func waitsUntil(m *admin.Message, d *delays, nowMs int64) (says string, dueMs int64) {
 	if m.Topic == message.TopicSchedule {
 		says = fmt.Sprintf("level %d, queue %d, ", levelOf(m), m.QueueID)
 	}
-	due, ok := dueOf(m, levels)
-	switch {
-	case !ok:
-		return says + "due at an instant that the broker does not tell", 0
-	case due < nowMs-graceMs:
-		return fmt.Sprintf("%soverdue: due %s, %s: the broker's delay service is off or behind, or the topic refuses it for a while",
-			says, instant(due), until(due, nowMs)), due
+	off := d.off(m)
+	due, ok := dueOf(m, d.levels)
+	if !ok {
+		says += "due at an instant that the broker does not tell"
+	} else {
+		overdue := due < nowMs-graceMs
+		if overdue {
+			says += "overdue: "
+		}
+		says += fmt.Sprintf("due %s, %s", instant(due), until(due, nowMs))
+		if overdue && off == "" {
+			says += ": the broker's delay service is behind, or the topic refuses it for a while"
+		}
 	}
-	return fmt.Sprintf("%sdue %s, %s", says, instant(due), until(due, nowMs)), due
+	if off != "" {
+		says += "; nothing delivers it: " + off
+	}
+	return says, due
 }

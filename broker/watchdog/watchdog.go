@@ -58,7 +58,8 @@ type Watchdog struct {
 	opts    Options
 	watches []*watch
 	stop    chan struct{}
-	wg      sync.WaitGroup
+	judging sync.WaitGroup
+	looking sync.WaitGroup
 }
 
 // watch is what is known of one service.
@@ -106,19 +107,26 @@ func New(opts Options) (*Watchdog, error) {
 
 // Start begins to look.
 func (w *Watchdog) Start() {
-	w.wg.Add(1 + len(w.watches))
 	now := w.opts.Wire.NowMillis()
 	for _, one := range w.watches {
 		one.livesAt = now
-		go w.look(one)
+		w.looking.Go(func() { w.look(one) })
 	}
-	go w.run()
+	w.judging.Go(w.run)
 }
 
-// Close stops. A look that is under way ends first.
+// Close stops. A look that is under way is not waited for, since a service that hangs may not answer before
+// it is closed itself: see Wait.
 func (w *Watchdog) Close() error {
 	close(w.stop)
-	w.wg.Wait()
+	w.judging.Wait()
+	return nil
+}
+
+// Wait returns when no look is under way any more. It is due after the services are closed, and before what
+// they look at is.
+func (w *Watchdog) Wait() error {
+	w.looking.Wait()
 	return nil
 }
 
@@ -134,7 +142,6 @@ func (w *Watchdog) Hangs(name string) bool {
 
 // look asks one service, which may take any time.
 func (w *Watchdog) look(one *watch) {
-	defer w.wg.Done()
 	for {
 		select {
 		case <-w.stop:
@@ -150,7 +157,6 @@ func (w *Watchdog) look(one *watch) {
 }
 
 func (w *Watchdog) run() {
-	defer w.wg.Done()
 	timer := w.opts.Wire.NewTimer()
 	defer timer.Disarm()
 	for {

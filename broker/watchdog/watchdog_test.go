@@ -61,6 +61,7 @@ type lab struct {
 	health  *health.Registry
 	metrics *prometheus.Registry
 	log     *test.Hook
+	closed  bool // by the test
 }
 
 func open(t *testing.T) *lab {
@@ -76,7 +77,12 @@ func open(t *testing.T) *lab {
 	}
 	l.dog = dog
 	dog.Start()
-	t.Cleanup(func() { _ = dog.Close() })
+	t.Cleanup(func() {
+		if !l.closed {
+			_ = dog.Close()
+		}
+		_ = dog.Wait()
+	})
 	l.armed(startMs + 500)
 	return l
 }
@@ -222,4 +228,17 @@ func TestNoAnswer(t *testing.T) {
 	}
 	l.service.mu.Unlock()
 	l.await("it answers", func() bool { l.pass(500, nil); return l.part().State == health.Up })
+}
+
+// TestClose_WhileAServiceHangs: the services behind it are closed although a look has no answer.
+func TestClose_WhileAServiceHangs(t *testing.T) {
+	t.Parallel()
+	l := open(t)
+	l.service.mu.Lock()
+	l.pass(7000, nil)
+	if err := l.dog.Close(); err != nil {
+		t.Error(err)
+	}
+	l.closed = true
+	l.service.mu.Unlock()
 }

@@ -17,16 +17,20 @@ func doctorCommand() *cobra.Command {
 	var f askFlags
 	var topic string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Find out why clients do not reach a broker or a topic", Args: topicIsAFlag,
+		Use: "doctor [TOPIC]", Short: "Find out why clients do not reach a broker or a topic", Args: cobra.MaximumNArgs(1), ValidArgsFunction: f.completeTopic(0),
 		Long: "Go the way of a client: resolve and ask the name server, ask for the topic's route, connect to the broker at the\n" +
 			"address that clients are told. What is wrong is said in one sentence.\n\n" +
 			"Exit codes: 0 everything answers, 3 the topic does not exist, 6 anything else is wrong, 1 a wrong option.",
-		Example: "  wheelmq doctor --namesrv mq.example.com:9876 --topic orders",
+		Example: "  wheelmq doctor --namesrv mq.example.com:9876 orders",
 	}
 	f.add(cmd)
 	cmd.Flags().StringVarP(&topic, "topic", "t", "", "topic to look for")
 	completeFlag(cmd, "topic", f.completeTopic(0))
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		topic, err := oneTopic(topic, args)
+		if err != nil {
+			return err
+		}
 		addrs, err := admin.ParseNameServers(f.nameServers())
 		if err != nil {
 			return err
@@ -48,12 +52,15 @@ func doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// topicIsAFlag refuses words that are no flags: a topic, as the other commands take it.
-func topicIsAFlag(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected %q: a topic is named with --topic %[1]s", args[0])
+// oneTopic is the topic that a flag or the first word names.
+func oneTopic(flag string, args []string) (string, error) {
+	switch {
+	case len(args) == 0:
+		return flag, nil
+	case flag != "" && flag != args[0]:
+		return "", fmt.Errorf("both %q and --topic %q", args[0], flag)
 	}
-	return nil
+	return args[0], nil
 }
 
 func (t *table) diagnosis(r *doctor.Report) {

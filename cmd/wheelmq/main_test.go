@@ -243,7 +243,7 @@ func TestWhatIsWrong_IsOneLineAndExitCode1(t *testing.T) {
 		"a time that is past":    {[]string{"send", "orders", "x", "--in", "-5s"}, "--in=-5s: want a time to come"},
 		"no such level":          {[]string{"send", "orders", "x", "--level", "-1"}, "--level=-1: want 0 at least"},
 		"no command":             {nil, "name a command"},
-		"topic without its flag": {[]string{"doctor", "orders"}, `unexpected "orders": a topic is named with --topic orders`},
+		"two topics":             {[]string{"doctor", "orders", "--topic", "bills"}, `both "orders" and --topic "bills"`},
 		"a word too few":         {[]string{"timers", "fire"}, "received 0: want wheelmq timers fire ID"},
 		"no instant, no time":    {[]string{"tail", "orders", "--since", "x"}, "or how long ago, as 10m"},
 		"topic without queues":   {[]string{"topics", "create", "orders", "--queues=0"}, "--queues=0: want 1 at least"},

@@ -44,7 +44,7 @@ func sendCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.tags, "tags", "", "its tag")
 	cmd.Flags().StringVar(&f.keys, "keys", "", "its keys, with blanks between")
 	cmd.Flags().StringArrayVarP(&f.properties, "property", "p", nil, "name=value; may be repeated")
-	cmd.Flags().IntVar(&f.level, "level", 0, "delay level, from 1; above the broker's last it is that one")
+	cmd.Flags().IntVar(&f.level, "level", 0, "delay level, from 1 to the broker's last")
 	cmd.Flags().DurationVar(&f.in, "in", 0, "deliver it after this time")
 	cmd.Flags().StringVar(&f.at, "at", "", "deliver it at this instant: RFC 3339 or milliseconds since 1970")
 	cmd.Flags().Int32Var(&f.queue, "queue", -1, "queue to send to, else each in turn")

@@ -126,6 +126,7 @@ func TestSend_ManyAndDelayed(t *testing.T) {
 	fails(t, 1, "is empty", "send", name, "")
 	fails(t, 1, "name=value", "send", name, "x", "-p", "nonsense")
 	fails(t, 1, "level", "send", name, "x", "--level", "2", "--in", "3s")
+	fails(t, 1, "there is no delay level 99: broker-a has 18", "send", name, "x", "--level", "99")
 	fails(t, exitNotFound, "no queue 99", "send", name, "x", "--queue", "99")
 }
 
