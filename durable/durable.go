@@ -5,6 +5,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -18,13 +19,14 @@ func Replace(path string, content []byte) error {
 	return Commit(path)
 }
 
-// Stage writes the new content beside path and syncs it; path itself is not touched.
+// Stage writes the new content beside path and syncs it; path itself is not touched. When that
+// fails, as on a full disk, nothing is left beside it.
 func Stage(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
 	if err := writeSynced(staged(path), content); err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return fmt.Errorf("durable: %w", Unstage(path, err))
 	}
 	return nil
 }
@@ -32,7 +34,7 @@ func Stage(path string, content []byte) error {
 // Commit puts what was staged in path's place and syncs the directory.
 func Commit(path string) error {
 	if err := os.Rename(staged(path), path); err != nil {
-		return fmt.Errorf("durable: %w", err)
+		return fmt.Errorf("durable: %w", Unstage(path, err))
 	}
 	return SyncDir(filepath.Dir(path))
 }
@@ -47,6 +49,14 @@ func SyncDir(path string) error {
 		return fmt.Errorf("durable: sync directory: %w", err)
 	}
 	return nil
+}
+
+// Unstage removes what was staged and not committed, because of err; it returns err.
+func Unstage(path string, err error) error {
+	if failed := os.Remove(staged(path)); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+		return errors.Join(err, failed)
+	}
+	return err
 }
 
 func staged(path string) string { return path + ".tmp" }

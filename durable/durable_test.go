@@ -44,3 +44,20 @@ func TestReplace(t *testing.T) {
 		t.Error("a commit of nothing succeeded")
 	}
 }
+
+// TestReplace_LeavesNothingBeside when it cannot be done.
+func TestReplace_LeavesNothingBeside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// A file cannot take the place of a directory.
+	path := filepath.Join(dir, "taken")
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := durable.Replace(path, []byte("new")); err == nil {
+		t.Fatal("a directory was replaced")
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Errorf("%d names are left, want the directory's: %v", len(names), err)
+	}
+}

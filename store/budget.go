@@ -58,9 +58,14 @@ func (b *budget) trim() {
 	b.mu.Unlock()
 }
 
-// count is how many files are mapped.
-func (b *budget) count() int {
+// count is how many files are mapped. Those that were discarded are in the list until it is trimmed.
+func (b *budget) count() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.mapped)
+	for _, f := range b.mapped {
+		if f.users.Load() > 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -96,7 +96,7 @@ func (s *Store) writeCheckpoint(end, stamp int64) error {
 	s.meta.CommitLogFileSize, s.meta.ConsumeQueueFileSize = s.log.fileSize, int64(s.queues.fileSize)
 	s.markClock()
 	for topic, at := range s.meta.Deleted {
-		if at <= s.log.min() {
+		if at <= s.log.min() && !s.queues.isLeaving(topic) {
 			delete(s.meta.Deleted, topic)
 		}
 	}

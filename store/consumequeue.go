@@ -34,9 +34,16 @@ type ConsumeQueue struct {
 	max   atomic.Int64            // next unit to be published
 	next  int64                   // next unit to be assigned; guarded by the append lock
 	dirty atomic.Bool
+	// leaving: the topic is about to be deleted, nothing more is accepted; guarded by the append lock.
+	leaving bool
 
-	mu   sync.Mutex // guards gone, and changes of files and of reserved
+	mu   sync.Mutex // guards what follows up to reserved, and changes of files
 	gone bool       // the topic is deleted, or the store closed
+	// left are the files that a deleted queue still has mapped; erased: none is on disk.
+	left   []*file
+	erased bool
+	// earlier is a deleted queue of the same name, whose files may still be there, or nil.
+	earlier *ConsumeQueue
 	// reserved is the end of what has disk space behind it, bytes; 0 before the first write.
 	reserved atomic.Int64
 
@@ -182,6 +189,9 @@ func (q *ConsumeQueue) extend(at int64) error {
 // grow makes the file that is to hold the queue's byte at. The first file of a queue that
 // begins later is filled up to its first unit. Caller holds mu.
 func (q *ConsumeQueue) grow(at int64) (*file, error) {
+	if err := q.eraseEarlier(); err != nil {
+		return nil, err
+	}
 	start := at - at%q.fileSize
 	f := newFile(q.fs, q.budget, fmt.Sprintf("%s/%020d", q.dir, start), start, q.fileSize)
 	files := *q.files.Load()
@@ -457,16 +467,8 @@ func (q *ConsumeQueue) isGone() bool {
 // close ends the queue's use; it is empty for ever after. Readers that hold a file keep it
 // until they drop it.
 func (q *ConsumeQueue) close() {
+	q.detach()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.gone {
-		return
-	}
-	q.gone = true
-	files := *q.files.Load()
-	q.max.Store(q.min.Load())
-	q.files.Store(&[]*file{})
-	for _, f := range files {
-		f.discard()
-	}
+	q.discardLeft()
 }

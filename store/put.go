@@ -204,8 +204,11 @@ func (s *Store) takeStamp() { s.lastStamp = max(s.lastStamp, s.opts.Clock.NowMil
 
 // room makes room for n records of size bytes together. Caller holds mu.
 func (s *Store) room(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQueue, []byte, int64, Status) {
-	if queue.gone {
+	switch {
+	case queue.gone:
 		queue = s.queues.findOrCreate(queue.topic, queue.queueID)
+	case queue.leaving:
+		return nil, nil, 0, ServiceNotAvailable
 	}
 	var err error
 	if !internal {
@@ -227,15 +230,19 @@ func (s *Store) room(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQ
 }
 
 // refused is the result of a put that begin refused, with the reason where there is more to
-// say than the status does.
+// say than the status does. Caller holds mu.
 func (s *Store) refused(status Status) PutResult {
 	res := PutResult{Status: status}
-	if status == ServiceNotAvailable {
-		if err := s.Writable(); err != nil {
-			res.Reason = err.Error()
-		} else {
-			res.Reason = s.fullReason()
-		}
+	if status != ServiceNotAvailable {
+		return res
+	}
+	switch err := s.Writable(); {
+	case err != nil:
+		res.Reason = err.Error()
+	case s.full.Load() != nil:
+		res.Reason = s.fullReason()
+	case !s.closed:
+		res.Reason = "the topic is being deleted"
 	}
 	return res
 }

@@ -15,12 +15,16 @@ type queueTable struct {
 	budget   *budget
 	fileSize int
 
-	mu     sync.RWMutex // guards topics
-	topics map[string]map[int32]*ConsumeQueue
+	mu      sync.RWMutex // guards what follows
+	topics  map[string]map[int32]*ConsumeQueue
+	leaving map[string]map[int32]*ConsumeQueue // deleted, with files that are still there
 }
 
 func newQueueTable(fs region.FS, b *budget, fileSize int) *queueTable {
-	return &queueTable{fs: fs, budget: b, fileSize: fileSize, topics: make(map[string]map[int32]*ConsumeQueue)}
+	return &queueTable{
+		fs: fs, budget: b, fileSize: fileSize,
+		topics: make(map[string]map[int32]*ConsumeQueue), leaving: make(map[string]map[int32]*ConsumeQueue),
+	}
 }
 
 // find returns a queue that exists, or nil.
@@ -48,6 +52,7 @@ func (t *queueTable) findOrCreate(topic string, queueID int32) *ConsumeQueue {
 	}
 	if q = queues[queueID]; q == nil {
 		q = newConsumeQueue(t.fs, t.budget, strings.Clone(topic), queueID, t.fileSize)
+		q.earlier = t.leaving[topic][queueID]
 		queues[queueID] = q
 	}
 	return q
@@ -152,20 +157,4 @@ func (t *queueTable) syncAll(dirty []*ConsumeQueue) error {
 		q.settle(published[i])
 	}
 	return nil
-}
-
-// remove forgets a topic's queues and deletes their files. Caller holds Store.mu, so that no
-// record is on its way into them.
-func (t *queueTable) remove(topic string) error {
-	t.mu.Lock()
-	queues := t.topics[topic]
-	delete(t.topics, topic)
-	t.mu.Unlock()
-	for _, q := range queues {
-		q.close()
-	}
-	if err := t.fs.Remove(consumeQueueDir + "/" + topic); err != nil {
-		return err
-	}
-	return t.fs.SyncDir(consumeQueueDir)
 }

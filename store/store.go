@@ -31,6 +31,7 @@ type Store struct {
 	published    atomic.Int64 // every record below this log offset is in its queue, bytes
 	checkpointed atomic.Int64 // log and queues are durable below, bytes
 
+	deleting       sync.Mutex // makes deletions of topics take turns; held longer than flushMu
 	flushMu        sync.Mutex // serializes checkpoints
 	indexFullUntil int64      // the checkpoint's index timestamp, ms; guarded by flushMu
 	committing     []waiting  // the group commit's other half of pending
@@ -186,6 +187,8 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	close(s.stop)
 	s.wg.Wait()
+	s.deleting.Lock()
+	defer s.deleting.Unlock()
 	if s.opts.SyncFlush {
 		s.commit()
 	}
@@ -226,41 +229,6 @@ func (s *Store) Queue(topic []byte, queueID int32) *ConsumeQueue {
 // Queues returns a topic's queues that exist, ordered by number.
 func (s *Store) Queues(topic string) []*ConsumeQueue {
 	return s.queues.of(topic)
-}
-
-// DeleteTopic implements Log. Where the log ended is noted first, so that no recovery brings
-// the queues back.
-func (s *Store) DeleteTopic(topic string) error {
-	if !validName(topic) {
-		return fmt.Errorf("store: %q is no topic", topic)
-	}
-	s.flushMu.Lock()
-	defer s.flushMu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errClosed
-	}
-	if s.meta.Deleted == nil {
-		s.meta.Deleted = make(map[string]int64)
-	}
-	before, was := s.meta, s.meta.Deleted[topic]
-	s.meta.Deleted[topic] = s.log.end.Load()
-	for _, q := range s.queues.of(topic) {
-		if q.counted > 0 {
-			s.meta.Queues--
-			s.meta.Units -= q.counted
-			s.meta.Heads -= q.first()
-		}
-	}
-	if err := s.saveMeta(); err != nil {
-		s.meta = before
-		if s.meta.Deleted[topic] = was; was == 0 {
-			delete(s.meta.Deleted, topic)
-		}
-		return err
-	}
-	return s.queues.remove(topic)
 }
 
 // MinCommitLogOffset implements Log.

@@ -26,7 +26,7 @@ func Save(path string, v any) error {
 		return fmt.Errorf("persist: %w", err)
 	}
 	if err := keep(path); err != nil {
-		return fmt.Errorf("persist: %w", err)
+		return fmt.Errorf("persist: %w", durable.Unstage(path, err))
 	}
 	if err := durable.Commit(path); err != nil {
 		return fmt.Errorf("persist: %w", err)
