@@ -123,6 +123,18 @@ func (b *backlog) count() (n int64) {
 	return n
 }
 
+// eachPending visits the units of [from, to) that are not delivered, in order.
+func (b *backlog) eachPending(from, to int64, visit func(offset int64)) {
+	for _, r := range b.runs {
+		for offset := max(from, r.done); offset < min(to, r.end); offset++ {
+			visit(offset)
+		}
+	}
+	for offset := max(from, b.scanned); offset < to; offset++ {
+		visit(offset)
+	}
+}
+
 // remove notes that a unit is delivered, before anything is appended. It returns whether the
 // unit was pending.
 func (b *backlog) remove(offset int64) bool {

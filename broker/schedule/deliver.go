@@ -17,6 +17,7 @@ type worker struct {
 	units [batch]store.Unit
 	dues  [batch]int64 // ms
 	copy  *redeliver.Copier
+	topic string    // of the last message that was delivered, "" when it is not known
 	idle  []*flight // to be used again
 	stall string    // why this pass delivers nothing, or ""
 	// withheld: this pass has told Stall that something was due.
@@ -41,6 +42,9 @@ func (w *worker) deliver(l *level, u *store.Unit, f *flight) (err error) {
 		return w.lost(l, u, err)
 	}
 	reason := w.copy.Make(&v, u.CommitLogOffset)
+	if w.topic = w.copy.Record.Topic; w.topic == message.TopicSchedule {
+		w.topic = ""
+	}
 	if reason == "" {
 		var pending bool
 		f.Add()
@@ -66,6 +70,7 @@ func (w *worker) deliver(l *level, u *store.Unit, f *flight) (err error) {
 // lost notes a pending record that cannot be read. It cannot be parked, having no content;
 // it is counted and does not stop the level. Of many, fewer and fewer are named.
 func (w *worker) lost(l *level, u *store.Unit, err error) error {
+	w.topic = ""
 	if n := w.s.unreadable.Add(1); n&(n-1) == 0 {
 		w.s.opts.Wheel.WithError(err).
 			WithFields(logrus.Fields{"level": l.number, "commitLogOffset": u.CommitLogOffset, "messages": n}).

@@ -15,6 +15,7 @@ type flight struct {
 	run      *run
 	from, to int64 // units
 	start    int64 // log offset that none of its copies lies below
+	shares   []share
 }
 
 // begin makes a flight known before its first copy is appended, so that no save takes the
@@ -27,7 +28,7 @@ func (w *worker) begin(l *level, r *run) *flight {
 		f = new(flight)
 		f.Wake = w.s.wake
 	}
-	f.run, f.from, f.to = r, r.next, r.next
+	f.run, f.from, f.to, f.shares = r, r.next, r.next, f.shares[:0]
 	f.Begin() // until launch
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -59,6 +60,7 @@ func (w *worker) settle(l *level, q *store.ConsumeQueue) error {
 		w.s.mu.Lock()
 		for _, f := range l.flights[:n] {
 			f.run.done = max(f.run.done, min(f.to, f.run.end))
+			w.s.topics.landed(f, l.counted)
 			w.s.progress += f.to - f.from
 			w.s.delivered.Add(f.to - f.from)
 		}

@@ -30,6 +30,7 @@ type level struct {
 	backlog  backlog
 	flights  []*flight // oldest first
 	inFlight int       // messages in flights
+	counted  int64     // units below are counted by topic; under Service.mu
 
 	refusals int   // in a row
 	retryAt  int64 // ms, no delivery before
@@ -109,6 +110,7 @@ func (w *worker) deliverDue(l *level, q *store.ConsumeQueue, now int64) error {
 		if err = w.deliver(l, &w.units[sent], f); err != nil {
 			break
 		}
+		f.carry(w.topic)
 		l.lateness.Observe(float64(now-due) / 1000)
 	}
 	w.launch(l, f, sent)
@@ -173,6 +175,7 @@ func (w *worker) fit(l *level, q *store.ConsumeQueue) {
 	w.s.mu.Lock()
 	dropped := l.backlog.clip(lowest, highest)
 	w.s.progress++
+	w.s.topics.anew = true
 	w.s.mu.Unlock()
 	w.heads(l, q)
 	w.s.opts.Wheel.WithFields(logrus.Fields{"level": l.number, "min": lowest, "max": highest, "lost": dropped}).

@@ -79,6 +79,7 @@ func TestService_QueueCutUnderIt(t *testing.T) {
 	l.put("T", 1, "of another level")
 	l.clock.Set(startMs + 1000)
 	l.await("the other level", func() bool { return l.count("T") == 1 })
+	l.await("five are counted", func() bool { return l.service.PendingOf()["T"] == 5 })
 	l.store.Queue([]byte(message.TopicSchedule), 1).SetMin(3)
 	l.clock.Set(startMs + 3000)
 	l.await("what is left", func() bool { return l.count("T") == 3 })
@@ -88,6 +89,7 @@ func TestService_QueueCutUnderIt(t *testing.T) {
 		}
 	}
 	l.await("progress", func() bool { return l.service.Offsets()[1].Delivered == 5 })
+	l.await("what is lost does not count", func() bool { return l.service.PendingOf()["T"] == 0 })
 	for _, e := range l.said.AllEntries() {
 		if e.Level == logrus.WarnLevel && e.Data["lost"] == int64(3) && e.Data["level"] == int64(2) {
 			return

@@ -29,7 +29,7 @@ func (s *Service) register() error {
 		return 0
 	}
 	collectors := []prometheus.Collector{
-		late,
+		late, topicsCollector{s},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "rocketmq_schedule_service_status", Help: "1 while delayed messages are delivered.",
 		}, status),
@@ -56,4 +56,19 @@ func (s *Service) register() error {
 		}
 	}
 	return nil
+}
+
+var topicPendingDesc = prometheus.NewDesc("rocketmq_delay_topic_pending", "Messages of delay levels not delivered, by the topic that they are for.", []string{"topic"}, nil)
+
+// topicsCollector shows what pends by real topic.
+type topicsCollector struct{ s *Service }
+
+// Describe implements prometheus.Collector.
+func (c topicsCollector) Describe(ch chan<- *prometheus.Desc) { ch <- topicPendingDesc }
+
+// Collect implements prometheus.Collector.
+func (c topicsCollector) Collect(ch chan<- prometheus.Metric) {
+	for name, n := range c.s.PendingOf() {
+		ch <- prometheus.MustNewConstMetric(topicPendingDesc, prometheus.GaugeValue, float64(n), name)
+	}
 }

@@ -137,6 +137,7 @@ func (f *offsetFile) run() {
 		case <-f.s.stop:
 			return
 		}
+		f.s.count(countAtOnce)
 		if taken != nil && f.s.opts.Log.FlushedOffset() < taken.end {
 			continue
 		}

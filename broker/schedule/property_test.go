@@ -33,13 +33,14 @@ func TestService_AnySequence_DeliversOnceInTime(t *testing.T) {
 		l.window = rapid.SampledFrom([]int{0, 3, 2000}).Draw(rt, "window")
 		l.open()
 		defer func() { l.close() }()
-		m := model{lab: l, due: map[string]int64{}, saves: []string{""}}
+		m := model{lab: l, due: map[string]int64{}, topic: map[string]string{}, saves: []string{""}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"send": m.send, "send many": m.sendMany, "wait": m.wait, "refuse": m.refuse,
 			"restart": m.restart, "kill": m.kill, "cut the power": m.cutPower,
 		})
 		m.accept()
 		m.wantDelivered(rt)
+		m.wantCounted()
 		l.clock.Set(l.clock.NowMillis() + 2*86_400_000)
 		m.wantDelivered(rt)
 		m.wantOnceAndNotEarly(rt)
@@ -50,6 +51,7 @@ func TestService_AnySequence_DeliversOnceInTime(t *testing.T) {
 type model struct {
 	*lab
 	due     map[string]int64 // instant by body, ms
+	topic   map[string]string
 	sent    int
 	refused bool
 	saves   []string // what delayOffset.json ever held
@@ -60,7 +62,8 @@ func (m *model) send(rt *rapid.T) {
 	body := strconv.Itoa(m.sent)
 	level := rapid.IntRange(1, len(m.levels)).Draw(rt, "level")
 	m.due[body] = m.clock.NowMillis() + m.levels.DelayMs(int64(level))
-	m.put(fmt.Sprintf("T%d", rapid.IntRange(0, 1).Draw(rt, "topic")), level, body)
+	m.topic[body] = fmt.Sprintf("T%d", rapid.IntRange(0, 1).Draw(rt, "topic"))
+	m.put(m.topic[body], level, body)
 }
 
 func (m *model) sendMany(rt *rapid.T) {
@@ -72,6 +75,7 @@ func (m *model) sendMany(rt *rapid.T) {
 func (m *model) wait(rt *rapid.T) {
 	m.clock.Set(m.clock.NowMillis() + rapid.Int64Range(1, 2500).Draw(rt, "ms"))
 	m.wantDelivered(rt)
+	m.wantCounted()
 	m.remember()
 }
 
@@ -173,6 +177,23 @@ func (m *model) wantDelivered(rt *rapid.T) {
 		}
 	}
 	m.await(fmt.Sprintf("delivery of %d messages", n), func() bool { return m.count("T0")+m.count("T1") >= n })
+}
+
+// wantCounted waits until the service counts by topic what pends, and nothing else.
+func (m *model) wantCounted() {
+	if m.refused {
+		return
+	}
+	want := map[string]int64{}
+	for body, at := range m.due {
+		if at > m.clock.NowMillis() {
+			want[m.topic[body]]++
+		}
+	}
+	m.await(fmt.Sprintf("counts by topic %v", want), func() bool {
+		got := m.service.PendingOf()
+		return got["T0"] == want["T0"] && got["T1"] == want["T1"]
+	})
 }
 
 func (m *model) wantOnceAndNotEarly(rt *rapid.T) {

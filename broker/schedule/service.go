@@ -114,6 +114,7 @@ type Service struct {
 	levels []*level // by number
 	file   *offsetFile
 	worker worker
+	topics topicCounts
 
 	mu       sync.Mutex       // guards what follows, and the levels' backlogs and flights
 	progress int64            // changes whenever a backlog does
@@ -131,6 +132,7 @@ func New(opts Options) (*Service, error) {
 	}
 	s.armedAt.Store(never)
 	s.SaveEvery(opts.SaveMs)
+	s.topics.init()
 	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule)
 	s.listLevels()
 	s.file = newOffsetFile(s)
@@ -144,6 +146,7 @@ func New(opts Options) (*Service, error) {
 	s.recognise(copiesFrom)
 	for _, l := range s.levels {
 		l.backlog.sweep()
+		l.counted = l.backlog.lowest()
 		if q := opts.Log.Queue(topicSchedule, l.queueID); q != nil {
 			s.worker.heads(l, q)
 		}

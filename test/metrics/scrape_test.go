@@ -65,6 +65,7 @@ var ours = map[string]string{
 	"rocketmq_timer_service_status":         "",
 	"rocketmq_delay_queue_lag":              "queue",
 	"rocketmq_delay_pending":                "queue",
+	"rocketmq_delay_topic_pending":          "topic",
 	"rocketmq_delay_delivery_latency":       "level",
 	"rocketmq_delay_oldest_overdue_seconds": "service",
 	"rocketmq_delay_overdue":                "service",

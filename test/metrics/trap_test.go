@@ -180,6 +180,9 @@ func TestSilentTrap(t *testing.T) {
 	if lag, pending := s.gauge("rocketmq_delay_queue_lag", "0"), s.gauge("rocketmq_delay_pending", "0"); lag != 1 || pending != 1 {
 		t.Errorf("lag %v, pending %v", lag, pending)
 	}
+	if pending := s.gauge("rocketmq_delay_topic_pending", topic); pending != 1 {
+		t.Errorf("%v messages of a level pend for %s", pending, topic)
+	}
 	for _, text := range []string{"due messages are withheld", "due timer messages are withheld", "delayed messages are past due and not delivered"} {
 		if !s.log.has(text) {
 			t.Errorf("the log does not say %q", text)
