@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -181,8 +182,8 @@ func TestService_OffsetsNotSaved(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	defer l.close()
-	// No file can be made where a directory is.
-	if err := os.MkdirAll(l.file()+".tmp", 0o755); err != nil {
+	// No file can be made where a directory is, and one that is not empty stays.
+	if err := os.MkdirAll(filepath.Join(l.file()+".tmp", "kept"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	part := func() health.Result { return l.health.Report().Parts["schedule"] }
@@ -198,7 +199,7 @@ func TestService_OffsetsNotSaved(t *testing.T) {
 	if n := l.says(logrus.ErrorLevel, "delay offsets cannot be saved"); n != 1 {
 		t.Errorf("%d errors, want one", n)
 	}
-	if err := os.Remove(l.file() + ".tmp"); err != nil {
+	if err := os.RemoveAll(l.file() + ".tmp"); err != nil {
 		t.Fatal(err)
 	}
 	l.await("a save", func() bool {
