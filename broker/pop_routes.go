@@ -21,7 +21,7 @@ func (b *Broker) popRoutes() []remoting.Route {
 		Time: o.Store, Wire: o.Wire, Differences: o.Differences, Log: o.Log.WithField("part", "pop"), Limits: pullLimits(c),
 		Verdicts: &b.verdicts, Readable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&4 != 0 }), BrokerName: c.BrokerName,
 		BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync, RetryV2: c.EnableRetryTopicV2,
-		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability),
+		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability), MaxInFlight: b.maxInFlight(),
 		RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
 		NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
 	})

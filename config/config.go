@@ -103,6 +103,8 @@ type Config struct {
 	PriorityOrderAsc                   bool  `key:"priorityOrderAsc" default:"true" doc:"of a topic with priorities, pops read the queue with the highest number first; false: queue 0"`
 	InitPopOffsetByCheckMsgInMem       bool  `key:"initPopOffsetByCheckMsgInMem" default:"true" doc:"a new group that wants the latest messages begins with the first one of a queue if that is still in memory; false: with the last one"`
 	PopPollingSize                     int64 `key:"popPollingSize" default:"1024" min:"1" doc:"pops of one group that may wait for one queue, or for any"`
+	EnablePopMessageThreshold          bool  `key:"enablePopMessageThreshold" default:"false" doc:"a queue of which more messages than popInflightMessageThreshold are in flight to a group gives it no more"`
+	PopInflightMessageThreshold        int64 `key:"popInflightMessageThreshold" default:"10000" doc:"messages, if enablePopMessageThreshold"`
 	MaxPopPollingSize                  int64 `key:"maxPopPollingSize" default:"100000" min:"1" doc:"pops and notifications that may wait in all"`
 
 	sources map[string]string // key to who set it; absent: nobody did

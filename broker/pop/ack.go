@@ -50,7 +50,7 @@ func (w *Window) ack(popTime int64, offsets []int64) (acked int, end int64, err 
 	if acked, end, err = w.ackInOrder(popTime, offsets); acked > 0 || err != nil {
 		return acked, end, err
 	}
-	valid := offsets[:0]
+	valid, before := offsets[:0], w.held.n
 	for _, offset := range offsets {
 		if e := w.held.find(offset); e != nil && e.popTime == popTime && e.state&leaving == 0 {
 			valid = append(valid, offset)
@@ -69,6 +69,7 @@ func (w *Window) ack(popTime int64, offsets []int64) (acked int, end int64, err 
 		}
 		valid = valid[len(part):]
 	}
+	w.freed(before)
 	return acked, end, nil
 }
 
@@ -77,6 +78,13 @@ func (w *Window) end(offset int64) {
 	w.s.tells(w.held.find(offset).file, -1)
 	w.held.drop(offset)
 	w.s.inFlight.Add(-1)
+}
+
+// freed tells those who wait that the queue may be popped from, when that many were in flight. w.mu is held.
+func (w *Window) freed(before int64) {
+	if most := w.s.opts.MaxInFlight; most > 0 && before >= most && w.held.n < most {
+		w.s.visible(w.key)
+	}
 }
 
 // ackInOrder is the acknowledgement of messages that were handed out in order; 0: they were not.

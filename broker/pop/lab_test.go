@@ -53,6 +53,7 @@ type lab struct {
 	disk     *region.Memory
 	clock    *clock.Virtual
 	store    *store.Store
+	topics   *topic.Table
 	offsets  *offset.Table
 	appender *appender.Appender
 	service  *pop.Service
@@ -100,7 +101,7 @@ func (l *lab) open() {
 	})
 	l.must(err)
 	tables := persist.In(l.disk, "config")
-	topics, err := topic.New(topic.Options{Store: l.clock, Log: log, Differences: differences, Config: tables, AutoCreate: true})
+	l.topics, err = topic.New(topic.Options{Store: l.clock, Log: log, Differences: differences, Config: tables, AutoCreate: true})
 	l.must(err)
 	groups, err := subscription.New(subscription.Options{Store: l.clock, Log: log, Config: tables, AutoCreate: true})
 	l.must(err)
@@ -123,7 +124,7 @@ func (l *lab) open() {
 	}
 	l.service, err = pop.New(pop.Options{
 		Visible: func(pop.Key) { l.visible.Add(1) }, Store: l.clock, Wire: clock.Real{}, Log: l.store, Appender: l,
-		Topics: topics, Groups: groups, Offsets: l.offsets, Cluster: "C", Config: tables, Park: l, Logger: log, Health: l.health, Differences: differences,
+		Topics: l.topics, Groups: groups, Offsets: l.offsets, Cluster: "C", Config: tables, Park: l, Logger: log, Health: l.health, Differences: differences,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FS: l.tree, Sync: l.sync, JournalFileSize: l.journalFile,
 	})
 	l.must(err)

@@ -2,6 +2,7 @@ package pop_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
@@ -167,4 +168,37 @@ func TestPop_ARefusedCopyIsTriedAgain(t *testing.T) {
 	wantBodies(t, l.pop(retry, 1, 100), "")
 	l.turn(1)
 	wantBodies(t, l.pop(retry, 1, 100), "a")
+}
+
+// TestPop_NothingComesBackOfADeletedTopic: it is deleted while its messages are on their way to the retry topic,
+// which goes behind it and is not made anew.
+func TestPop_NothingComesBackOfADeletedTopic(t *testing.T) {
+	t.Parallel()
+	for after := range int64(20) {
+		l := newLab(t)
+		l.open()
+		for range 40 {
+			l.send("T", 0, "a")
+		}
+		l.pop(window, 40, 1000)
+		var puts atomic.Int64
+		on := make(chan struct{})
+		hook := func() {
+			if puts.Add(1) == after+1 {
+				close(on)
+			}
+		}
+		l.afterPut.Store(&hook)
+		l.clock.Set(l.clock.NowMillis() + 1000)
+		<-on
+		l.service.DeleteTopic("T")
+		if _, err := l.topics.Delete(retry.Topic); err != nil {
+			t.Fatal(err)
+		}
+		l.settle()
+		if l.topics.GetString(retry.Topic) != nil {
+			t.Fatalf("the retry topic is there again, with %d messages", puts.Load())
+		}
+		l.close()
+	}
 }

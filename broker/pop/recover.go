@@ -17,6 +17,7 @@ type recovery struct {
 	unread   int         // records
 	missing  int64       // messages that were handed out in what cannot be read of the journal
 	suspects []suspect
+	begun    []suspect // what lies before the first pop that is told of, of windows of which nothing else is
 }
 
 // revivedAt is a message in flight whose copy is not in the log.
@@ -77,7 +78,28 @@ func (r *recovery) damaged(d *journal.Damage) {
 	}
 	r.s.damage = fmt.Sprintf("the pop journal was damaged: %d places of %d bytes, %d files and %d records could not be read; %d messages are delivered again",
 		d.Places, d.Bytes, d.Files, r.unread, r.missing)
+	if n := r.unknown(); n > 0 {
+		r.s.damage += fmt.Sprintf("; of %d queues it is not known what was in flight before: it is not", n)
+	}
 	r.s.opts.Logger.Error(r.s.damage)
+}
+
+// unknown tells of the queues whose pops before the first one that can be read are lost, and returns how many
+// there are. Where those began is not known either: to hand out all of a queue again is no answer to that.
+func (r *recovery) unknown() (queues int) {
+	for _, p := range r.begun {
+		low := int64(0)
+		if q := r.s.opts.Log.Queue(p.w.topic, p.w.key.QueueID); q != nil {
+			low = q.Min()
+		}
+		if p.w.gone || p.to <= max(p.from, low) {
+			continue
+		}
+		queues++
+		r.s.opts.Logger.WithFields(logrus.Fields{"group": p.w.key.Group, "topic": p.w.key.Topic, "queueId": p.w.key.QueueID, "before": p.to}).
+			Error("what was in flight of a queue before this offset cannot be read: it is not delivered again")
+	}
+	return queues
 }
 
 // apply takes over what a record says.
@@ -137,7 +159,10 @@ func (r *recovery) popped(w *Window, file uint32, b *reader) {
 	if b.err != nil {
 		return
 	}
-	if w.cursor != offset.None && base > w.cursor {
+	switch {
+	case w.cursor == offset.None:
+		r.begun = append(r.begun, suspect{w, 0, base})
+	case base > w.cursor:
 		r.suspects = append(r.suspects, suspect{w, w.cursor, base})
 	}
 	w.cursor, w.file = next, file

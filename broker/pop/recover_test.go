@@ -1,6 +1,7 @@
 package pop_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
@@ -92,6 +93,33 @@ func TestRecover_DamageDeliversAgainWhatMayBeOpen(t *testing.T) {
 	l.turn(60_000)
 	if n := again + len(l.pop(retry, 32, 1000)); n < 20 || again == 0 {
 		t.Errorf("%d of 20 came back, %d at once", n, again)
+	}
+	l.close()
+}
+
+// TestRecover_WhatCannotBeKnownIsTold: what was handed out first cannot be read, and nothing tells where that
+// began.
+func TestRecover_WhatCannotBeKnownIsTold(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	for range 20 {
+		l.send("T", 0, "a")
+	}
+	for range 20 {
+		l.pop(window, 1, 60_000)
+	}
+	l.close()
+	r, err := l.disk.Open("pop/0000000001", 0)
+	l.must(err)
+	// The window is declared first; its cursor and the first pops follow.
+	for at := 64 + 7 + 8; at < 200; at++ {
+		r.Bytes()[at] ^= 0x55
+	}
+	l.must(r.Sync(0, len(r.Bytes())))
+	l.open()
+	if reason := l.health.Report().Parts["pop"].Reason; !strings.Contains(reason, "of 1 queues it is not known") {
+		t.Errorf("told: %q", reason)
 	}
 	l.close()
 }

@@ -39,6 +39,11 @@ func (r *revival) begin() {
 func (r *revival) put() (pending bool, err error) {
 	defer store.CatchFault(&err)
 	s := r.d.s
+	s.copying.Lock()
+	defer s.copying.Unlock()
+	if r.w.forgotten() {
+		return false, errDeleted
+	}
 	q := s.opts.Log.Queue(r.w.topic, r.w.key.QueueID)
 	if q == nil || r.offset < q.Min() || r.offset >= q.Max() {
 		return false, errGone
@@ -85,6 +90,8 @@ func (r *revival) finish(err error) {
 	case errors.Is(err, errGone):
 		s.lost(r, err)
 		err = nil
+	case errors.Is(err, errDeleted):
+		err = nil
 	}
 	if err = r.note(err); err != nil {
 		s.refused(r, err)
@@ -119,5 +126,6 @@ func (r *revival) note(failed error) error {
 		d.owed.Add(-1)
 	}
 	w.end(r.offset)
+	w.freed(w.held.n + 1)
 	return nil
 }

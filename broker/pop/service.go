@@ -69,9 +69,11 @@ type (
 type Options struct {
 	// RetryV2 is enableRetryTopicV2: what was not acknowledged goes to %RETRY%group+topic.
 	RetryV2 bool
-	// Visible is told of a queue that is popped in order and may be popped from again. It must be
-	// quick, and is called with locks held.
+	// Visible is told of a queue that may be popped from again: what was popped in order is over, or less
+	// is in flight than MaxInFlight. It must be quick, and is called with locks held.
 	Visible func(Key)
+	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0: any.
+	MaxInFlight int64
 	// Due is told that something is due before everything else. It must be quick; nil: nobody is.
 	Due       func()
 	StoreHost netip.AddrPort
@@ -108,6 +110,7 @@ type Service struct {
 	byID    []*Window // nil: gone
 
 	journal  *journal.Journal
+	copying  sync.Mutex // held while a copy is put: a deletion waits, so that none makes a retry topic anew behind it
 	live     [ring]atomic.Int64
 	inFlight atomic.Int64 // handed out, not in order
 	agenda   agenda
@@ -271,6 +274,8 @@ func (s *Service) DeleteTopic(name string) { s.delete(func(k *Key) bool { return
 func (s *Service) DeleteGroup(name string) { s.delete(func(k *Key) bool { return k.Group == name }) }
 
 func (s *Service) delete(match func(*Key) bool) {
+	s.copying.Lock()
+	defer s.copying.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, w := range s.windows {
@@ -278,6 +283,13 @@ func (s *Service) delete(match func(*Key) bool) {
 			s.drop(w)
 		}
 	}
+}
+
+// forgotten tells whether a window's topic or group was deleted.
+func (w *Window) forgotten() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.gone
 }
 
 // drop forgets a window. s.mu is held.

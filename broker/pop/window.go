@@ -92,6 +92,13 @@ func (w *Window) Cursor() int64 {
 	return w.cursor
 }
 
+// InFlight is how many messages are in flight that were not handed out in order.
+func (w *Window) InFlight() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.held.n
+}
+
 // Move sets the cursor: the queue does not reach to where it was.
 func (w *Window) Move(to int64) error {
 	w.mu.Lock()

@@ -74,6 +74,9 @@ type PopOptions struct {
 	// ActualRetryTopic is popResponseReturnActualRetryTopic: messages of retry topics are handed out
 	// as they are stored.
 	ActualRetryTopic bool
+	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0:
+	// any number (popInflightMessageThreshold).
+	MaxInFlight int64
 	// RetryPercent is how many pops in a hundred read retry topics first (popFromRetryProbability), and
 	// RetryPercentPriority of a topic with priorities.
 	RetryPercent, RetryPercentPriority int

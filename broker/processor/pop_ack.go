@@ -2,6 +2,8 @@ package processor
 
 import (
 	"errors"
+	mathbits "math/bits"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
@@ -187,42 +189,57 @@ func (a *PopAck) batch(ex *remoting.Exchange) error {
 		}
 	}
 	o := a.outcome(ex)
-	var offsets []int64
 	for i := range body.Acks {
-		one := &body.Acks[i]
-		name := one.Topic
-		if one.Retry != "0" {
-			name = pop.RetryTopic(one.ConsumerGroup, one.Topic, one.Retry == "2")
-		}
-		if offsets = a.acked(offsets[:0], name, one); len(offsets) == 0 {
-			continue
-		}
-		done := o.done()
-		acked, pending, err := a.Handles.AckBatch(pop.Key{Group: one.ConsumerGroup, Topic: name, QueueID: one.QueueID}, one.PopTime, offsets, done)
-		if acked > 0 {
-			a.Stats.GroupCounters([]byte(one.ConsumerGroup), []byte(one.Topic)).Acked(int64(acked))
-		}
-		o.step(done, pending, err)
+		a.ackEach(o, &body.Acks[i])
 	}
 	o.finish(nil)
 	return nil
 }
 
-// acked are the offsets that one batch acknowledges, as far as they are in its queue.
-func (a *PopAck) acked(offsets []int64, name string, one *remoting.BatchAck) []int64 {
-	q := a.Store.Queue([]byte(name), one.QueueID)
+// ackEach acknowledges the messages of one batch, as far as they are in its queue. Its bits may be any number:
+// they are taken some at a time.
+func (a *PopAck) ackEach(o *outcome, one *remoting.BatchAck) {
+	k := pop.Key{Group: one.ConsumerGroup, Topic: one.Topic, QueueID: one.QueueID}
+	if one.Retry != "0" {
+		k.Topic = pop.RetryTopic(one.ConsumerGroup, one.Topic, one.Retry == "2")
+	}
+	q := a.Store.Queue([]byte(k.Topic), k.QueueID)
 	if q == nil {
-		return offsets
+		return
 	}
 	low, high := q.Min(), q.Max()
+	some := ackLists.Get().(*[maxAcks]int64)
+	defer ackLists.Put(some)
+	offsets := some[:0]
 	for i, bits := range one.Bits {
-		for bit := range 8 {
-			if at := one.StartOffset + int64(i*8+bit); bits&(1<<bit) != 0 && at >= low && at <= high {
-				offsets = append(offsets, at)
+		for ; bits != 0; bits &= bits - 1 {
+			at := one.StartOffset + int64(i*8+mathbits.TrailingZeros8(bits))
+			if at < low || at > high {
+				continue
+			}
+			if offsets = append(offsets, at); len(offsets) == len(some) {
+				a.ackSome(o, k, one, offsets)
+				offsets = some[:0]
 			}
 		}
 	}
-	return offsets
+	if len(offsets) > 0 {
+		a.ackSome(o, k, one, offsets)
+	}
+}
+
+// maxAcks is how many messages of a batch are acknowledged at a time.
+const maxAcks = 256
+
+var ackLists = sync.Pool{New: func() any { return new([maxAcks]int64) }}
+
+func (a *PopAck) ackSome(o *outcome, k pop.Key, one *remoting.BatchAck, offsets []int64) {
+	done := o.done()
+	acked, pending, err := a.Handles.AckBatch(k, one.PopTime, offsets, done)
+	if acked > 0 {
+		a.Stats.GroupCounters([]byte(one.ConsumerGroup), []byte(one.Topic)).Acked(int64(acked))
+	}
+	o.step(done, pending, err)
 }
 
 // change makes a message invisible for another while, from now on.

@@ -1,6 +1,8 @@
 package processor_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -90,6 +92,29 @@ func TestPopAck_Refused(t *testing.T) {
 		`{"acks":[{"r":"1","t":"X","c":"g","b":"/w=="}]}`: remoting.Success,
 	} {
 		wantReply(t, request(t, l.routes, &conn{}, remoting.BatchAckMessage, nil, body), want, "")
+	}
+}
+
+// TestPopAck_ABatchOfAnySize: far more bits than the queue has messages, of which there are many.
+func TestPopAck_ABatchOfAnySize(t *testing.T) {
+	t.Parallel()
+	l := newPopLab(t)
+	const messages = 700
+	for range messages {
+		l.put("T", 0, "", "a")
+	}
+	var popTime string
+	for range (messages + 31) / 32 {
+		popTime = field(l.pop(nil), "popTime")
+	}
+	if n := l.pops.InFlight("g", "T"); n != messages {
+		t.Fatalf("%d are in flight", n)
+	}
+	bits := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xFF}, 1<<20))
+	batch := `{"acks":[{"b":"` + bits + `","c":"g","it":60000,"pt":` + popTime + `,"q":0,"r":"0","rq":0,"so":1,"t":"T"}],"brokerName":"broker-a"}`
+	wantReply(t, request(t, l.routes, &conn{}, remoting.BatchAckMessage, nil, batch), remoting.Success, "")
+	if n := l.pops.InFlight("g", "T"); n != 1 {
+		t.Errorf("%d are in flight, want the first one", n)
 	}
 }
 

@@ -179,7 +179,7 @@ func (r *popRun) take(w *pop.Window) {
 			return
 		}
 	}
-	if r.got.msgs >= r.t.maxNums {
+	if r.got.msgs >= r.t.maxNums || r.p.opts.MaxInFlight > 0 && w.InFlight() >= r.p.opts.MaxInFlight {
 		r.rest += r.got.max - cursor
 		return
 	}

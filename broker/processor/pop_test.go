@@ -45,6 +45,7 @@ func newPopLab(t testing.TB, change ...func(*processor.PopOptions)) *popLab {
 	l.pops, err = pop.New(pop.Options{
 		Store: l.time, Wire: l.wire, Log: l.store, Appender: appender.New(l.store), Topics: l.topics, Groups: l.groups, Offsets: l.offsets,
 		FS: l.store.FS(), Sync: opts.SyncFlush, Park: l, Logger: quiet(), Differences: differences, Visible: func(k pop.Key) { l.polls.Wake(k.Topic, k.Group, k.QueueID) },
+		MaxInFlight: opts.MaxInFlight,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -238,6 +239,29 @@ func TestPop_TurnsAndTimes(t *testing.T) {
 	}
 	l.wire.Set(l.wire.NowMillis() + 9_950)
 	answered(first, " |  | ")
+}
+
+// TestPop_NoMoreThanMayBeInFlight: who pops then waits for an acknowledgement of somebody else's messages.
+func TestPop_NoMoreThanMayBeInFlight(t *testing.T) {
+	t.Parallel()
+	l := newPopLab(t, func(o *processor.PopOptions) { o.MaxInFlight = 2 })
+	for _, body := range []string{"a", "b", "c", "d"} {
+		l.put("T", 1, "", body)
+	}
+	first := l.pop(ext{"maxMsgNums": "2"})
+	if reply := l.pop(nil); reply.Code != remoting.PollingTimeout || field(reply, "restNum") != "2" {
+		t.Errorf("code %d, %s are left", reply.Code, field(reply, "restNum"))
+	}
+	waits := &conn{id: 2}
+	if l.request(waits, remoting.PopMessage, ext{"pollTime": "10000"}) != nil {
+		t.Fatal("it is answered at once")
+	}
+	wantReply(t, l.request(&conn{id: 1}, remoting.AckMessage, poppedHandle(first, "0")), remoting.Success, "")
+	var sent []remoting.Command
+	eventually(t, "the answer", func() bool { sent = append(sent, waits.take()...); return len(sent) == 1 })
+	if got := popped(t, &sent[0]); got != "c d | 0 1 2 | 0 1 2,3" {
+		t.Errorf("popped %s", got)
+	}
 }
 
 // TestPop_ADeadConnectionTakesNothing: a message arrives for a consumer that is gone, which the polls have

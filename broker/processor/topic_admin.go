@@ -1,6 +1,7 @@
 package processor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
@@ -171,7 +172,9 @@ func (a *TopicAdmin) delete(ex *remoting.Exchange) error {
 	if err := a.Topics.CheckChange(req.Topic); err != nil {
 		return err
 	}
-	for _, name := range append(a.retriesOf(req.Topic), req.Topic) {
+	// While the topic is there, a message that comes back may make its retry topic again.
+	retries := a.retriesOf(req.Topic)
+	for _, name := range slices.Concat(retries, []string{req.Topic}, retries) {
 		if err := a.remove(name); err != nil {
 			return err
 		}
@@ -179,17 +182,13 @@ func (a *TopicAdmin) delete(ex *remoting.Exchange) error {
 	return nil
 }
 
-// retriesOf are the topics with what was popped from a topic and not acknowledged.
+// retriesOf are the topics that may have what was popped from a topic and not acknowledged.
 func (a *TopicAdmin) retriesOf(name string) (list []string) {
 	if a.Consumed == nil {
 		return nil
 	}
 	for _, group := range a.Consumed.Groups(name) {
-		for _, retry := range [...]string{pop.RetryTopic(group, name, false), pop.RetryTopic(group, name, true)} {
-			if a.Topics.GetString(retry) != nil {
-				list = append(list, retry)
-			}
-		}
+		list = append(list, pop.RetryTopic(group, name, false), pop.RetryTopic(group, name, true))
 	}
 	return list
 }

@@ -257,3 +257,23 @@ func TestPop_RetryTopicsOfVersion2(t *testing.T) {
 	}
 	wantCode(t, "ack", c.BatchAck(t, topic, m), wire.Success)
 }
+
+// TestPop_NoMoreThanTheThreshold: enablePopMessageThreshold keeps from a group what it would not get to.
+func TestPop_NoMoreThanTheThreshold(t *testing.T) {
+	t.Parallel()
+	target := peer.StartTarget(t, map[string]string{"enablePopMessageThreshold": "true", "popInflightMessageThreshold": "2"})
+	c := wire.Dial(t, target.BrokerAddr)
+	topic, group := filled(t, c, 1, 5)
+	p := wire.Pop{Group: group, Topic: topic, MaxMsgNums: 3}
+	got := c.MustPop(t, p)
+	wantPopped(t, "pop", got, "0", "1", "2")
+	none := c.MustPop(t, p)
+	wantPopped(t, "pop beyond the threshold", none)
+	if none.Ext["restNum"] != "2" {
+		t.Errorf("restNum %s, want 2", none.Ext["restNum"])
+	}
+	for _, m := range got.Messages[:2] {
+		wantCode(t, "ack", c.Ack(t, m), wire.Success)
+	}
+	wantPopped(t, "pop below it again", c.MustPop(t, p), "3", "4")
+}

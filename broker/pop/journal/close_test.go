@@ -56,8 +56,29 @@ func TestClose_ALostHeaderIsDamage(t *testing.T) {
 	must(t, r.journal.Close())
 	spoil(t, disk, "pop/0000000001", 20)
 	r, found := open(t, disk, false)
-	if !found.Damage.Any() || found.Ended {
+	if !found.Damage.Any() {
 		t.Errorf("found %+v", found)
 	}
+	r.want(t, map[uint64]uint64{1: 1})
+	must(t, r.journal.Close())
+}
+
+// TestReplay_ALostHeaderAfterAKillIsDamage: nothing was synced but the header of the only file, and what
+// is behind it is used.
+func TestReplay_ALostHeaderAfterAKillIsDamage(t *testing.T) {
+	t.Parallel()
+	disk := region.NewMemory()
+	r, _ := open(t, disk, false)
+	_, err := r.set(1, 1, false, nil)
+	must(t, err)
+	var left *region.Memory
+	r.journal.Hold(func() { left = disk.Killed() })
+	must(t, r.journal.Close())
+	spoil(t, left, "pop/0000000001", 20)
+	r, found := open(t, left, false)
+	if found.Damage.Places != 1 {
+		t.Errorf("found %+v", found)
+	}
+	r.want(t, map[uint64]uint64{1: 1})
 	must(t, r.journal.Close())
 }

@@ -191,9 +191,16 @@ func (j *Journal) roll() (*file, error) {
 			return nil, err
 		}
 	}
-	next := j.spare
+	next, last := j.spare, j.current()
+	j.begin(next, last)
+	if last == nil {
+		// No other file will tell that this one was there, should its header be lost.
+		if err := next.region.Sync(0, headerSize); err != nil {
+			j.files = j.files[:0]
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+	}
 	j.spare, j.sealed = nil, false
-	j.begin(next, j.current())
 	signal(j.keep)
 	return next, nil
 }

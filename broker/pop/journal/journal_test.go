@@ -272,10 +272,10 @@ func spoil(t *testing.T, disk *region.Memory, name string, at int) {
 
 func TestJournal_DamageIsToldAndCostsWhatItHits(t *testing.T) {
 	t.Parallel()
-	for name, harm := range map[string]func(disk *region.Memory, file string){
-		"a record": func(disk *region.Memory, file string) { spoil(t, disk, file, 100) },
-		"a header": func(disk *region.Memory, file string) { spoil(t, disk, file, 20) },
-		"a file":   func(disk *region.Memory, file string) { must(t, disk.Remove(file)) },
+	for name, harm := range map[string]func(disk *region.Memory, file string) (most int){
+		"a record": func(disk *region.Memory, file string) int { spoil(t, disk, file, 100); return 1 },
+		"a header": func(disk *region.Memory, file string) int { spoil(t, disk, file, 20); return 0 },
+		"a file":   func(disk *region.Memory, file string) int { must(t, disk.Remove(file)); return 10 },
 	} {
 		disk := region.NewMemory()
 		r, _ := open(t, disk, false)
@@ -286,10 +286,10 @@ func TestJournal_DamageIsToldAndCostsWhatItHits(t *testing.T) {
 		must(t, r.journal.Close())
 		names, err := disk.List("pop")
 		must(t, err)
-		harm(disk, "pop/"+names[1].Name)
+		most := harm(disk, "pop/"+names[1].Name)
 		r, found := open(t, disk, false)
 		values := r.told()
-		if lost := 40 - len(values); !found.Damage.Any() || lost == 0 || lost > 10 {
+		if lost := 40 - len(values); !found.Damage.Any() || lost == 0 && most > 0 || lost > most {
 			t.Errorf("%s: %d of 40 values are lost: %+v", name, lost, found.Damage)
 		}
 		r.fill(t, rand.New(rand.NewPCG(7, 8)), values, 200)

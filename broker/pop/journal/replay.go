@@ -64,10 +64,14 @@ type replay struct {
 // scanned is a file and what in it can be read.
 type scanned struct {
 	file
-	header header
-	headed bool // it has a header
-	gaps   []gap
+	header  header
+	headed  bool // it has a header
+	foreign bool // the header is not one of this journal
+	gaps    []gap
 }
+
+// told tells whether a file says something although its header is lost.
+func (f *scanned) told() bool { return f.headed || f.end > headerSize }
 
 // gap is a stretch in which nothing can be read.
 type gap struct{ from, to int }
@@ -92,7 +96,8 @@ func (r *replay) load() error {
 		}
 		f := &scanned{file: file{number: number, region: opened, b: opened.Bytes(), crc: seed(number)}}
 		f.header, f.headed = readHeader(f.b)
-		f.headed = f.headed && f.header.number == number && f.header.epoch == r.j.opts.Epoch
+		f.foreign = f.headed && (f.header.number != number || f.header.epoch != r.j.opts.Epoch)
+		f.headed = f.headed && !f.foreign
 		r.files = append(r.files, f)
 	}
 	return nil
@@ -101,10 +106,12 @@ func (r *replay) load() error {
 // scan finds what can be read of a file, up to where the next one says that it ends.
 func (r *replay) scan(i int) {
 	f := r.files[i]
-	if !f.headed {
+	if f.foreign {
 		return
 	}
-	r.synced(f.header.durable)
+	if f.headed {
+		r.synced(f.header.durable)
+	}
 	limit, known := len(f.b), false
 	if i+1 < len(r.files) && r.files[i+1].headed && r.files[i+1].number == f.number+1 {
 		limit, known = min(limit, int(r.files[i+1].header.before)), true
@@ -140,11 +147,12 @@ func (r *replay) find() {
 	for i := range r.files {
 		f := r.files[i]
 		if i > 0 && f.number != r.files[i-1].number+1 || !f.headed {
-			if !(place{f.number, 0}).before(r.durable) {
+			// Of the first file the header was synced before anything else was written.
+			if !(place{f.number, 0}).before(r.durable) && !(i == 0 && f.told()) {
 				r.leave(i, len(r.files))
 				break
 			}
-			r.found.Damage.Files++
+			r.unheaded(f)
 		}
 		if r.endsIn(f) {
 			r.leave(i+1, len(r.files))
@@ -160,9 +168,19 @@ func (r *replay) find() {
 	}
 }
 
+// unheaded notes that a file has no header, or none before it.
+func (r *replay) unheaded(f *scanned) {
+	if f.headed || !f.told() {
+		r.found.Damage.Files++
+		return
+	}
+	r.found.Damage.Places++
+	r.found.Damage.Bytes += headerSize
+}
+
 // endsIn looks at what of a file cannot be read, and tells whether the journal ends in it.
 func (r *replay) endsIn(f *scanned) bool {
-	if synced := int(r.durable.at); f.headed && r.durable.file == f.number && synced > f.end {
+	if synced := int(r.durable.at); f.told() && r.durable.file == f.number && synced > f.end {
 		f.gaps = append(f.gaps, gap{f.end, synced})
 	}
 	for n, g := range f.gaps {
