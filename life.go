@@ -97,11 +97,11 @@ func (l *life) close(ctx context.Context) error {
 }
 
 // before are the steps before the handlers of clients' requests.
-func (l *life) before(server string) []remoting.Around {
+func (l *life) before(server string) []remoting.Step {
 	if l.faults == nil {
 		return nil
 	}
-	return []remoting.Around{l.exchanges.Before(server), l.faults.Before}
+	return []remoting.Step{l.exchanges.Before(server), l.faults.Before}
 }
 
 // lastAnswersMs is how long pulls are still answered when nothing is held any more, ms: a

@@ -46,10 +46,10 @@ import (
 // Options are what a Broker needs.
 type Options struct {
 	Config      *config.Config
-	Memory      *region.Memory    // holds the store instead of the directory of Config; nil: the directory
-	StoreHost   netip.AddrPort    // address in message ids
-	Store, Wire clock.Clock       // time of messages; time of the wire
-	Before      []remoting.Around // steps before the handlers of clients' requests
+	Memory      *region.Memory  // holds the store instead of the directory of Config; nil: the directory
+	StoreHost   netip.AddrPort  // address in message ids
+	Store, Wire clock.Clock     // time of messages; time of the wire
+	Before      []remoting.Step // steps before the handlers of clients' requests
 	Log         logrus.FieldLogger
 	Metrics     prometheus.Registerer
 	Health      *health.Registry

@@ -1,23 +1,11 @@
 package namesrv
 
-// Requests 217, 311, 312, 313, 318, 319 of administrators and 901, 904 of brokers with acting
-// masters, RocketMQ 5.5.0.
-
 import (
 	"errors"
 
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
-)
-
-const (
-	registerTopicInNamesrv       int32 = 217
-	getUnitTopicList             int32 = 311
-	getHasUnitSubTopicList       int32 = 312
-	getHasUnitSubUnunitTopicList int32 = 313
-	getBrokerMemberGroup         int32 = 901
-	brokerHeartbeat              int32 = 904
 )
 
 // Bits of topicSysFlag.
@@ -28,27 +16,25 @@ const (
 
 const retryPrefix = "%RETRY%"
 
-func requiredText(ex *remoting.Exchange, name string) (string, error) {
-	v, ok := ex.Req.Ext.Get(name)
-	if !ok {
-		return "", remoting.Errorf(remoting.SystemError, "the custom field <%s> is null", name)
-	}
-	return string(v), nil
-}
+func unit(flag int32) bool        { return flag&flagUnit != 0 }
+func unitSub(flag int32) bool     { return flag&flagUnitSub != 0 }
+func unitSubOnly(flag int32) bool { return unitSub(flag) && !unit(flag) }
 
+// registerTopic serves REGISTER_TOPIC_IN_NAMESRV (217): queues of a topic on brokers that are registered.
 func (s *Server) registerTopic(ex *remoting.Exchange) error {
-	topic, err := requiredText(ex, "topic")
-	if err != nil {
+	var req remoting.RegisterTopicRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
 	var route remoting.TopicRouteData
 	if err := fastjson.Unmarshal(ex.Req.Body, &route); err != nil {
 		return &remoting.Error{Code: remoting.SystemError, Remark: "topic route: " + err.Error()}
 	}
-	s.table.AddQueues(topic, route.QueueDatas)
+	s.table.AddQueues(req.Topic, route.QueueDatas)
 	return nil
 }
 
+// topicsByFlag serves the lists of topics by the bits of their topicSysFlag (311, 312, 313).
 func (s *Server) topicsByFlag(match func(flag int32) bool) remoting.Handler {
 	return func(ex *remoting.Exchange) error {
 		return encode(ex, remoting.TopicList{TopicList: s.table.TopicsByFlag(match)})
@@ -68,35 +54,29 @@ func (s *Server) getConfig(ex *remoting.Exchange) error {
 	return nil
 }
 
+// memberGroup serves GET_BROKER_MEMBER_GROUP (901), which brokers with acting masters ask.
 func (s *Server) memberGroup(ex *remoting.Exchange) error {
-	cluster, err := requiredText(ex, "clusterName")
-	if err != nil {
+	var req remoting.BrokerMemberGroupRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	name, err := requiredText(ex, "brokerName")
-	if err != nil {
-		return err
-	}
-	group := s.table.Group(name, s.advertiseOf(ex.Conn, ""))
+	group := s.table.Group(req.BrokerName, s.advertiseOf(ex.Conn, ""))
 	body := []byte(`{"brokerMemberGroup":{"brokerAddrs":`)
 	body = appendAddrs(body, group.BrokerAddrs, true)
 	body = append(body, `,"brokerName":`...)
-	body = remoting.AppendJSONString(body, name)
+	body = remoting.AppendJSONString(body, req.BrokerName)
 	body = append(body, `,"cluster":`...)
-	body = remoting.AppendJSONString(body, cluster)
+	body = remoting.AppendJSONString(body, req.ClusterName)
 	ex.Reply.Body = append(body, "}}"...)
 	return nil
 }
 
+// heartbeat serves BROKER_HEARTBEAT (904): it keeps a registration alive between its renewals.
 func (s *Server) heartbeat(ex *remoting.Exchange) error {
-	name, err := requiredText(ex, "brokerName")
-	if err != nil {
+	var req remoting.BrokerHeartbeatRequest
+	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	addr, err := requiredText(ex, "brokerAddr")
-	if err != nil {
-		return err
-	}
-	s.table.Seen(remoting.BrokerIdentity{BrokerName: name, BrokerAddr: addr}, s.opts.Wire.NowMillis())
+	s.table.Seen(remoting.BrokerIdentity{BrokerName: req.BrokerName, BrokerAddr: req.BrokerAddr}, s.opts.Wire.NowMillis())
 	return nil
 }

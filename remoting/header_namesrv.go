@@ -167,3 +167,51 @@ func (h *GetTopicsByClusterRequest) Decode(fields *Fields) error {
 func (h *GetTopicsByClusterRequest) Encode(w *ExtWriter) {
 	w.String("cluster", h.Cluster)
 }
+
+// RegisterTopicRequest is the header of REGISTER_TOPIC_IN_NAMESRV (217); the body is the topic's route.
+type RegisterTopicRequest struct{ Topic string }
+
+// Decode reads the header.
+func (h *RegisterTopicRequest) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.Topic = r.text("topic")
+	return r.err()
+}
+
+// Encode writes the header.
+func (h *RegisterTopicRequest) Encode(w *ExtWriter) {
+	w.String("topic", h.Topic)
+}
+
+// BrokerMemberGroupRequest is the header of GET_BROKER_MEMBER_GROUP (901).
+type BrokerMemberGroupRequest struct{ ClusterName, BrokerName string }
+
+// Decode reads the header.
+func (h *BrokerMemberGroupRequest) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.ClusterName, h.BrokerName = r.text("clusterName"), r.text("brokerName")
+	return r.err()
+}
+
+// Encode writes the header.
+func (h *BrokerMemberGroupRequest) Encode(w *ExtWriter) {
+	w.String("clusterName", h.ClusterName)
+	w.String("brokerName", h.BrokerName)
+}
+
+// BrokerHeartbeatRequest is the header of BROKER_HEARTBEAT (904), as far as a name server without a
+// controller looks at it.
+type BrokerHeartbeatRequest struct{ BrokerName, BrokerAddr string }
+
+// Decode reads the header.
+func (h *BrokerHeartbeatRequest) Decode(fields *Fields) error {
+	r := headerReader{fields: fields}
+	h.BrokerName, h.BrokerAddr = r.text("brokerName"), r.text("brokerAddr")
+	return r.err()
+}
+
+// Encode writes the header.
+func (h *BrokerHeartbeatRequest) Encode(w *ExtWriter) {
+	w.String("brokerName", h.BrokerName)
+	w.String("brokerAddr", h.BrokerAddr)
+}

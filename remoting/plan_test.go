@@ -110,7 +110,7 @@ func (p *planned) serve(plan func(*remoting.Plan, *later)) {
 			p.fill(&ex.Reply)
 		}
 		return nil
-	}}}, remoting.RouterOptions{Log: quiet(), Before: []remoting.Around{func(ex *remoting.Exchange, _ *remoting.Route) error {
+	}}}, remoting.RouterOptions{Log: quiet(), Before: []remoting.Step{func(ex *remoting.Exchange, _ *remoting.Route) error {
 		plan(ex.Plan(), &p.later)
 		ex.Plan().OnReply = func(*remoting.Reply) { p.seen++ }
 		return nil
@@ -143,7 +143,7 @@ func (p *planned) checkFrames() {
 func TestRouter_StepsSeeUnknownCodes(t *testing.T) {
 	t.Parallel()
 	seen := int32(0)
-	ex := serve(t, 999, remoting.RouterOptions{Before: []remoting.Around{func(_ *remoting.Exchange, route *remoting.Route) error {
+	ex := serve(t, 999, remoting.RouterOptions{Before: []remoting.Step{func(_ *remoting.Exchange, route *remoting.Route) error {
 		seen = route.Code
 		return remoting.Errorf(remoting.SystemBusy, "busy")
 	}}}, nil)

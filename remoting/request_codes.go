@@ -51,6 +51,7 @@ const (
 	GetConsumeStats                      int32 = 208
 	DeleteTopicInBroker                  int32 = 215
 	DeleteTopicInNamesrv                 int32 = 216
+	RegisterTopicInNamesrv               int32 = 217
 	GetKVListByNamespace                 int32 = 219
 	ResetConsumerClientOffset            int32 = 220
 	GetConsumerStatusFromClient          int32 = 221
@@ -67,6 +68,9 @@ const (
 	QueryCorrectionOffset                int32 = 308
 	ConsumeMessageDirectly               int32 = 309
 	SendMessageV2                        int32 = 310
+	GetUnitTopicList                     int32 = 311
+	GetHasUnitSubTopicList               int32 = 312
+	GetHasUnitSubUnunitTopicList         int32 = 313
 	CloneGroupOffset                     int32 = 314
 	ViewBrokerStatsData                  int32 = 315
 	CleanUnusedTopic                     int32 = 316
@@ -93,6 +97,8 @@ const (
 	QueryAssignment                      int32 = 400
 	SetMessageRequestMode                int32 = 401
 	GetAllMessageRequestMode             int32 = 402
+	GetBrokerMemberGroup                 int32 = 901
+	BrokerHeartbeat                      int32 = 904
 	GetBrokerHAStatus                    int32 = 907
 	ResetMasterFlushOffset               int32 = 908
 	GetBrokerEpochCache                  int32 = 1007

@@ -49,30 +49,27 @@ const (
 	Refused
 )
 
-// Around sees every request before its handler. A non-nil error is the answer. A code without a
+// Step sees every request before its handler. A non-nil error is the answer. A code without a
 // row comes with a Route that has the code only.
-type Around func(ex *Exchange, route *Route) error
+type Step func(ex *Exchange, route *Route) error
 
 // Router leads every request to exactly one handler. It is immutable after NewRouter.
 type Router struct {
 	routes map[int32]*Route
 	small  [512]*Route // codes below 512, the hot ones, without a map look-up
-	before []Around
-	after  func(route *Route, ex *Exchange)
+	before []Step
 	log    logrus.FieldLogger
 }
 
-// RouterOptions are the steps around every handler, in order; all may be empty.
+// RouterOptions are what a Router needs.
 type RouterOptions struct {
-	Before []Around
-	// After runs when the handler has returned; for deferred replies it sees Deferred().
-	After func(route *Route, ex *Exchange)
-	Log   logrus.FieldLogger
+	Before []Step // steps before every handler, in order
+	Log    logrus.FieldLogger
 }
 
 // NewRouter builds a router. Two rows for one code are a programmer's error.
 func NewRouter(routes []Route, opts RouterOptions) *Router {
-	r := &Router{routes: make(map[int32]*Route, len(routes)), before: opts.Before, after: opts.After, log: opts.Log}
+	r := &Router{routes: make(map[int32]*Route, len(routes)), before: opts.Before, log: opts.Log}
 	for i := range routes {
 		route := &routes[i]
 		if _, dup := r.routes[route.Code]; dup {
@@ -112,7 +109,7 @@ func (r *Router) Class(code int32) Class {
 	return Inline
 }
 
-// Serve runs the steps around the handler and the handler itself and leaves the answer
+// Serve runs the steps before the handler and the handler itself and leaves the answer
 // in ex.Reply, unless ex.Deferred. It never panics.
 func (r *Router) Serve(ex *Exchange) {
 	route := r.Route(ex.Req.Code)
@@ -122,9 +119,6 @@ func (r *Router) Serve(ex *Exchange) {
 	ex.watched.of(route)
 	if err := r.run(ex, route); err != nil {
 		r.fail(ex, route, err)
-	}
-	if r.after != nil {
-		r.after(route, ex)
 	}
 	if ex.plan != nil && !ex.deferred {
 		ex.deferred = ex.plan.answer(ex.Conn, ex.Req.Opaque, ex.Req.IsOneway(), &ex.Reply)

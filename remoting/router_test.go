@@ -102,20 +102,19 @@ func TestRouter_FailureDropsBody(t *testing.T) {
 	}
 }
 
-func TestRouter_Around(t *testing.T) {
+func TestRouter_Steps(t *testing.T) {
 	t.Parallel()
 	var order []string
-	step := func(name string, err error) remoting.Around {
+	step := func(name string, err error) remoting.Step {
 		return func(_ *remoting.Exchange, route *remoting.Route) error {
 			order = append(order, name+" "+route.Name)
 			return err
 		}
 	}
 	ex := serve(t, remoting.PullMessage, remoting.RouterOptions{
-		Before: []remoting.Around{step("first", nil), step("second", remoting.Errorf(2, "busy")), step("third", nil)},
-		After:  func(_ *remoting.Route, ex *remoting.Exchange) { order = append(order, "after "+ex.Reply.Remark) },
+		Before: []remoting.Step{step("first", nil), step("second", remoting.Errorf(2, "busy")), step("third", nil)},
 	}, func(*remoting.Exchange) error { order = append(order, "handler"); return nil })
-	if ex.Reply.Code != 2 || len(order) != 3 || order[1] != "second PULL_MESSAGE" || order[2] != "after busy" {
+	if ex.Reply.Code != 2 || len(order) != 2 || order[1] != "second PULL_MESSAGE" {
 		t.Fatalf("code %d, steps %v", ex.Reply.Code, order)
 	}
 }

@@ -122,7 +122,7 @@ func startNameServer(t *testing.T, addr string) *nameServer {
 		return nil
 	}
 	n.sock, err = server.New(server.Options{Addr: addr, OnClose: n.ns.ConnClosed, NumEventLoop: 1, Log: quiet(),
-		Router: remoting.NewRouter(n.ns.Routes(), remoting.RouterOptions{Before: []remoting.Around{record}, Log: quiet()})})
+		Router: remoting.NewRouter(n.ns.Routes(), remoting.RouterOptions{Before: []remoting.Step{record}, Log: quiet()})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (l *Log) Clear() {
 
 // Before is the step of a router by which a server's exchanges are kept, the first of its steps.
 // server is its name in the rows.
-func (l *Log) Before(server string) remoting.Around {
+func (l *Log) Before(server string) remoting.Step {
 	return func(ex *remoting.Exchange, _ *remoting.Route) error {
 		e := &entry{
 			log: l, conn: ex.Conn, plan: ex.Plan(), connID: ex.Conn.ID(), addr: ex.Conn.RemoteAddr(), oneway: ex.Req.IsOneway(),

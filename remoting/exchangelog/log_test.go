@@ -41,7 +41,7 @@ type rig struct {
 	held   []*remoting.Pending
 }
 
-func newRig(steps ...remoting.Around) *rig {
+func newRig(steps ...remoting.Step) *rig {
 	silent := logrus.New()
 	silent.SetOutput(io.Discard)
 	r := &rig{wire: clock.NewVirtual(1_000_000)}
@@ -65,7 +65,7 @@ func newRig(steps ...remoting.Around) *rig {
 	r.router = remoting.NewRouter([]remoting.Route{
 		{Code: remoting.PullMessage, Handler: pull}, {Code: remoting.SendMessageV2, Handler: send}, {Code: remoting.HeartBeat, Handler: fine},
 		{Code: remoting.UpdateConsumerOffset, Handler: fine}, {Code: remoting.GetRouteInfoByTopic, Handler: fine},
-	}, remoting.RouterOptions{Log: silent, Before: append([]remoting.Around{r.log.Before("broker")}, steps...)})
+	}, remoting.RouterOptions{Log: silent, Before: append([]remoting.Step{r.log.Before("broker")}, steps...)})
 	return r
 }
 
