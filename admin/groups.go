@@ -21,8 +21,11 @@ type Group struct {
 	Consuming     bool           `json:"consuming"` // false: an operator has switched it off
 	Orderly       bool           `json:"orderly"`
 	MaxRetries    int32          `json:"maxRetries"`
-	Lag           int64          `json:"lag"`  // messages that it has not committed
-	Dead          int64          `json:"dead"` // messages that it gave up
+	Lag           int64          `json:"lag"`      // messages that it has not finished with
+	InFlight      int64          `json:"inFlight"` // those of them that were given to its members
+	// Delayed is as in GroupLag.
+	Delayed map[string]int64 `json:"delayed,omitempty"`
+	Dead    int64            `json:"dead"` // messages that it gave up
 }
 
 // Member is a client of a group.
@@ -112,16 +115,13 @@ func (c *Client) group(ctx context.Context, brokers []Broker, config remoting.Su
 		Name: config.GroupName, Consuming: config.ConsumeEnable, Orderly: config.ConsumeMessageOrderly, MaxRetries: config.RetryMaxTimes,
 		Members: []Member{}, Subscriptions: []Subscription{},
 	}
+	lag := GroupLag{Group: g.Name}
 	for _, b := range brokers {
 		if err := c.addMembers(ctx, b, &g); err != nil {
 			return g, err
 		}
-		rows, _, err := c.lagOf(ctx, b, g.Name)
-		if err != nil {
+		if err := c.addLag(ctx, b, &lag); err != nil {
 			return g, err
-		}
-		for _, r := range rows {
-			g.Lag += r.Lag
 		}
 		queues, err := c.queuesOf(ctx, b, message.PrefixDLQ+g.Name)
 		if err != nil && !hasCode(err, remoting.TopicNotExist) {
@@ -131,6 +131,7 @@ func (c *Client) group(ctx context.Context, brokers []Broker, config remoting.Su
 			g.Dead += q.Max - q.Min
 		}
 	}
+	g.Lag, g.InFlight, g.Delayed = lag.Lag, lag.InFlight, lag.Delayed
 	return g, nil
 }
 

@@ -159,3 +159,13 @@ func timerID(text string) (timer.ID, error) {
 	}
 	return timer.ID{}, fmt.Errorf("%w: %q is no ID of a pending message", timer.ErrNotPending, text)
 }
+
+// delayed is how many messages wait for their time by the topic that they are for, at levels or for instants of
+// their own.
+func (b *Broker) delayed() map[string]int64 {
+	counts := b.schedule.PendingOf()
+	for name, p := range b.timer.PendingOf() {
+		counts[name] += p.Messages
+	}
+	return counts
+}

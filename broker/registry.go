@@ -80,7 +80,7 @@ func (b *Broker) groupRoutes() []remoting.Route {
 		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets, Differences: b.opts.Differences}).Routes(),
 		(&processor.ConsumeStats{
 			BrokerName: c.BrokerName, BrokerAddr: o.StoreHost.String(), Clients: b.clients, Groups: b.groups, Offsets: b.offsets,
-			Topics: b.topics, Store: b.store, Stats: b.stats, Time: o.Store, Differences: o.Differences,
+			Topics: b.topics, Store: b.store, Stats: b.stats, Pops: b.pops, Delayed: b.delayed, Time: o.Store, Differences: o.Differences,
 		}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
 		(&processor.Assignment{

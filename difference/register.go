@@ -125,6 +125,6 @@ var register = [count]Difference{
 	PopOnTime:                  {Name: "pop-on-time", Real: "a popped message that is not acknowledged comes back 2 to 3.5 s after it is visible again", Ours: "at its millisecond", Fixed: true},
 	CorrectionOnlyReads:        {Name: "correction-only-reads", Real: "QUERY_CORRECTION_OFFSET (308) removes the offsets of the groups that it is asked to leave out, in all topics", Ours: "they are left out of the answer and keep their offsets", Fixed: true},
 	PopWithoutTimers:           {Name: "pop-without-timers", Real: "with timerWheelEnable=false nothing can be popped", Ours: "pop needs no timers"},
-	PopInFlightShown:           {Name: "pop-in-flight-shown", Real: "nothing tells whether a popped message is acknowledged", Ours: "QUERY_CONSUME_QUEUE (321) tells of each message whether it is in flight to the group that is named, since when and until when"},
+	PopInFlightShown:           {Name: "pop-in-flight-shown", Real: "nothing tells whether a popped message is acknowledged", Ours: "QUERY_CONSUME_QUEUE (321) tells of each message whether it is in flight to the group that is named, since when and until when; GET_CONSUME_STATS (208) with showWaiting how many of each queue are, and how many delayed messages are on their way to each topic"},
 	OlderRuntimeKeys:           {Name: "older-runtime-keys", Real: "GET_BROKER_RUNTIME_INFO (28) has neither brokerVersion nor getTransferedTps, by which exporters and consoles of RocketMQ 4 fail", Ours: "both are there, beside getTransferredTps"},
 }

@@ -173,4 +173,8 @@ type OffsetWrapper struct {
 	ConsumerOffset int64 `json:"consumerOffset"`
 	LastTimestamp  int64 `json:"lastTimestamp"` // ms
 	PullOffset     int64 `json:"pullOffset"`
+	// PopInFlight are messages that were popped and are not acknowledged, PopInOrder those of them that lie behind
+	// ConsumerOffset. The real server tells neither.
+	PopInFlight int64 `json:"popInFlight,omitempty"`
+	PopInOrder  int64 `json:"popInOrder,omitempty"`
 }

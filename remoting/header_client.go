@@ -104,12 +104,15 @@ type GetConsumeStatsRequest struct {
 	ConsumerGroup string
 	Topic         string
 	TopicList     string // separated by semicolons
+	// Waiting asks this server for what is on its way to the group too; the real one passes over it.
+	Waiting bool
 }
 
 // Decode reads the header.
 func (h *GetConsumeStatsRequest) Decode(fields *Fields) error {
 	r := headerReader{fields: fields}
 	h.ConsumerGroup, h.Topic, h.TopicList = r.text("consumerGroup"), r.optText("topic"), r.optText("topicList")
+	h.Waiting = r.optBool("showWaiting", false)
 	return r.err()
 }
 
@@ -118,6 +121,9 @@ func (h *GetConsumeStatsRequest) Encode(w *ExtWriter) {
 	w.String("consumerGroup", h.ConsumerGroup)
 	w.optString("topic", h.Topic)
 	w.optString("topicList", h.TopicList)
+	if h.Waiting {
+		w.Bool("showWaiting", true)
+	}
 }
 
 // ViewBrokerStatsDataRequest is the header of VIEW_BROKER_STATS_DATA (315).

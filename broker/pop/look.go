@@ -21,3 +21,12 @@ func (s *Service) Flight(k Key, offset int64) (popTime, due int64, ok bool) {
 	}
 	return w.block.popTime, m.due, true
 }
+
+// WindowOf tells of the window of a group on a queue; ok is false when the group never popped from it.
+func (s *Service) WindowOf(k Key) (i Info, ok bool) {
+	w := s.find(k)
+	if w == nil {
+		return i, false
+	}
+	return w.info(s.opts.Store.NowMillis()), true
+}

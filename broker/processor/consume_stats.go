@@ -1,13 +1,17 @@
 package processor
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
+	"github.com/wheelmq/wheelmq/remoting/fastjson"
 )
 
 type (
@@ -17,6 +21,10 @@ type (
 	groupLister interface {
 		// All returns every group by name.
 		All() []*subscription.Config
+	}
+	popProgress interface {
+		// WindowOf tells what is in flight of a queue to a group that pops.
+		WindowOf(k pop.Key) (pop.Info, bool)
 	}
 )
 
@@ -30,8 +38,11 @@ type ConsumeStats struct {
 	Topics                 topicReader
 	Store                  queueReader
 	Stats                  gotRates
-	Time                   clock.Clock // of messages
-	Differences            *difference.Set
+	Pops                   popProgress // may be nil
+	// Delayed is how many messages wait for their time by the topic that they are for; may be nil.
+	Delayed     func() map[string]int64
+	Time        clock.Clock // of messages
+	Differences *difference.Set
 }
 
 // Routes returns the table rows.
@@ -60,21 +71,62 @@ func (c *ConsumeStats) ofGroup(ex *remoting.Exchange) error {
 		topics = c.Offsets.Topics(req.ConsumerGroup)
 	}
 	online := c.Clients.Group([]byte(req.ConsumerGroup))
+	waiting := req.Waiting && c.Differences.On(difference.PopInFlightShown)
 	var rows queueTable
 	tps := 0.0
+	shown := []string{message.PrefixRetry + req.ConsumerGroup}
 	for _, name := range topics {
 		config := c.Topics.Get([]byte(name))
 		if config == nil || !listed && unsubscribed(online, name) {
 			continue
 		}
 		for queueID := range config.ReadQueueNums {
-			if err := rows.add(c.queue(name, queueID), c.progress(req.ConsumerGroup, name, queueID)); err != nil {
+			row := c.progress(req.ConsumerGroup, name, queueID)
+			if waiting {
+				c.addPopped(&row, pop.Key{Group: req.ConsumerGroup, Topic: name, QueueID: queueID})
+			}
+			if err := rows.add(c.queue(name, queueID), row); err != nil {
 				return err
 			}
 		}
+		shown = append(shown, name)
 		tps += c.Stats.GotTPS(req.ConsumerGroup, name)
 	}
 	ex.Reply.Body = rows.body("consumeTps", tps)
+	if !waiting {
+		return nil
+	}
+	c.Differences.Use(difference.PopInFlightShown)
+	return c.addDelayed(ex, shown)
+}
+
+// addPopped adds what pops have in flight of a queue.
+func (c *ConsumeStats) addPopped(row *remoting.OffsetWrapper, k pop.Key) {
+	if c.Pops == nil {
+		return
+	}
+	if i, ok := c.Pops.WindowOf(k); ok {
+		row.PopInFlight, row.PopInOrder = i.InFlight, i.InOrder
+	}
+}
+
+// addDelayed adds to the answer {…} how many messages wait for their time to come to some topics.
+func (c *ConsumeStats) addDelayed(ex *remoting.Exchange, topics []string) error {
+	delayed := make(map[string]int64)
+	if c.Delayed != nil {
+		all := c.Delayed()
+		for _, name := range topics {
+			if n := all[name]; n > 0 {
+				delayed[name] = n
+			}
+		}
+	}
+	table, err := fastjson.Marshal(delayed)
+	if err != nil {
+		return fmt.Errorf("processor: delayed messages: %w", err)
+	}
+	body := append(ex.Reply.Body[:len(ex.Reply.Body)-1], `,"delayTable":`...)
+	ex.Reply.Body = append(append(body, table...), '}')
 	return nil
 }
 

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/broker/processor"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -87,6 +90,42 @@ func TestConsumeStatsOfTheBroker(t *testing.T) {
 	}
 	if got, want := string(l.admin(remoting.GetBrokerConsumeStats, ext{"isOrder": "true"}).Body), head+u0+`]}],"totalDiff":1,"totalInflightDiff":0}`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// popsOf are windows by their keys.
+type popsOf map[pop.Key]pop.Info
+
+func (w popsOf) WindowOf(k pop.Key) (pop.Info, bool) {
+	i, ok := w[k]
+	return i, ok
+}
+
+// TestConsumeStats_Waiting: who asks for it is told what pops have in flight and what is delayed.
+func TestConsumeStats_Waiting(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.put("T", 0, "", "x")
+	l.commit("g", "T", "1")
+	differences, err := difference.NewSet("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := &processor.ConsumeStats{
+		BrokerName: "broker-a", Clients: l.clients, Offsets: l.offsets, Topics: l.topics, Store: l.store, Stats: l.stats, Time: l.time, Differences: differences,
+		Pops:    popsOf{{Group: "g", Topic: "T", QueueID: 0}: {InFlight: 3, InOrder: 1}},
+		Delayed: func() map[string]int64 { return map[string]int64{"T": 2, "%RETRY%g": 1, "other": 5} },
+	}
+	const plain = `{"brokerOffset":1,"consumerOffset":1,"lastTimestamp":1700000000000,"pullOffset":1}`
+	fields := ext{"consumerGroup": "g"}
+	if got := string(request(t, stats.Routes(), &conn{}, remoting.GetConsumeStats, fields, "").Body); !strings.Contains(got, plain) || !strings.HasSuffix(got, `"consumeTps":0}`) {
+		t.Errorf("not asked for: %s", got)
+	}
+	fields["showWaiting"] = "true"
+	const shown = `{"brokerOffset":1,"consumerOffset":1,"lastTimestamp":1700000000000,"pullOffset":1,"popInFlight":3,"popInOrder":1}`
+	got := string(request(t, stats.Routes(), &conn{}, remoting.GetConsumeStats, fields, "").Body)
+	if !strings.Contains(got, shown) || !strings.HasSuffix(got, `"consumeTps":0,"delayTable":{"%RETRY%g":1,"T":2}}`) {
+		t.Errorf("asked for: %s", got)
 	}
 }
 

@@ -17,3 +17,15 @@ func instantOrDash(ms int64) string {
 	}
 	return instantText(ms)
 }
+
+// waitingText is how many delayed messages are on their way, by topic; nil: no broker tells.
+func waitingText(delayed map[string]int64) string {
+	if delayed == nil {
+		return "-"
+	}
+	n := int64(0)
+	for _, of := range delayed {
+		n += of
+	}
+	return number(n)
+}

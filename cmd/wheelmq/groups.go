@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,13 +39,14 @@ func (f *askFlags) groupList(ctx context.Context, cmd *cobra.Command, c *admin.C
 		groups = []admin.Group{}
 	}
 	return f.print(cmd, groups, func(out *table) {
-		out.row("GROUP", "MEMBERS", "CONSUMES", "TOPICS", "LAG", "DEAD")
+		out.row("GROUP", "MEMBERS", "CONSUMES", "TOPICS", "LAG", "IN FLIGHT", "DELAYED", "DEAD")
 		for _, g := range groups {
 			var topics []string
 			for _, s := range g.Subscriptions {
 				topics = append(topics, s.Topic)
 			}
-			out.row(g.Name, strconv.Itoa(len(g.Members)), howText(&g), orDash(strings.Join(topics, " ")), number(g.Lag), number(g.Dead))
+			out.row(g.Name, strconv.Itoa(len(g.Members)), howText(&g), orDash(strings.Join(topics, " ")), number(g.Lag), number(g.InFlight),
+				waitingText(g.Delayed), number(g.Dead))
 		}
 	})
 }
@@ -77,6 +80,10 @@ func (f *askFlags) groupDetails(ctx context.Context, cmd *cobra.Command, c *admi
 	return f.print(cmd, &g, func(out *table) {
 		out.row("consumes:", howText(&g))
 		out.row("lag:", number(g.Lag))
+		out.row("in flight:", number(g.InFlight))
+		for _, topic := range slices.Sorted(maps.Keys(g.Delayed)) {
+			out.row("delayed:", number(g.Delayed[topic]), topic)
+		}
 		out.row("retries:", strconv.Itoa(int(g.MaxRetries))+" at most")
 		out.row("given up:", number(g.Dead))
 		for _, m := range g.Members {

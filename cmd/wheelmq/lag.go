@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +30,8 @@ func lagCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "lag [GROUP]", Short: "Show how far consumer groups are behind", Args: cobra.MaximumNArgs(1), ValidArgsFunction: f.completeGroup(0),
 		Long: "Show how far consumer groups are behind, one queue a row when a group is named.\n" +
+			"LAG is what a group has not finished with, IN FLIGHT those messages of it that its members have, DELAYED what comes\n" +
+			"to its topics when it is due, the group's own retries included.\n" +
 			"With --watch the rates are those between two looks; with --json each look is one line then.\n\n" +
 			"Exit codes: 0 done, 3 no such group, 5 a server refused, 6 nobody answers, 7 a group is behind by more than --limit, 1 anything else.",
 	}
@@ -112,13 +116,13 @@ func (f *lagFlags) show(cmd *cobra.Command, seen, before *look, queues bool) err
 }
 
 func (t *table) groupLags(seen, before *look) {
-	t.row("GROUP", "LAG", "BEHIND", "IN/S", "OUT/S")
+	t.row("GROUP", "LAG", "IN FLIGHT", "DELAYED", "BEHIND", "IN/S", "OUT/S")
 	for _, g := range seen.Groups {
 		in, out := "-", strconv.FormatFloat(g.TPS, 'f', 1, 64)
 		if old := before.group(g.Group); old != nil {
 			in, out = rates(&g, old, seen.AtMs-before.AtMs)
 		}
-		t.row(g.Group, number(g.Lag), behind(g.Queues, seen.AtMs), in, out)
+		t.row(g.Group, number(g.Lag), number(g.InFlight), waitingText(g.Delayed), behind(g.Queues, seen.AtMs), in, out)
 	}
 }
 
@@ -153,7 +157,7 @@ func rates(now, before *admin.GroupLag, ms int64) (in, out string) {
 func behind(queues []admin.QueueLag, nowMs int64) string {
 	oldest := int64(0)
 	for _, q := range queues {
-		if q.Lag > 0 && q.ConsumedMs > 0 && (oldest == 0 || q.ConsumedMs < oldest) {
+		if q.End > q.Committed && q.ConsumedMs > 0 && (oldest == 0 || q.ConsumedMs < oldest) {
 			oldest = q.ConsumedMs
 		}
 	}
@@ -164,9 +168,12 @@ func behind(queues []admin.QueueLag, nowMs int64) string {
 }
 
 func (t *table) queueLags(g *admin.GroupLag) {
-	t.row("TOPIC", "BROKER", "QUEUE", "COMMITTED", "END", "LAG", "LAST CONSUMED WAS STORED")
+	t.row("TOPIC", "BROKER", "QUEUE", "COMMITTED", "END", "LAG", "IN FLIGHT", "LAST CONSUMED WAS STORED")
 	for _, q := range g.Queues {
-		t.row(q.Topic, q.Broker, strconv.Itoa(int(q.QueueID)), number(q.Committed), number(q.End), number(q.Lag), instantOrDash(q.ConsumedMs))
+		t.row(q.Topic, q.Broker, strconv.Itoa(int(q.QueueID)), number(q.Committed), number(q.End), number(q.Lag), number(q.InFlight), instantOrDash(q.ConsumedMs))
 	}
 	t.row(number(g.Lag), "in all")
+	for _, topic := range slices.Sorted(maps.Keys(g.Delayed)) {
+		t.row(number(g.Delayed[topic]), "delayed, on their way to "+topic)
+	}
 }
