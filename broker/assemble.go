@@ -97,6 +97,7 @@ func (b *Broker) assembleServing() (err error) {
 // watchStore shows the store's health and figures.
 func (b *Broker) watchStore() error {
 	b.opts.Health.RegisterServing("store", b.checkStore)
+	b.opts.Health.Register("tables", b.checkTables)
 	if err := b.watchIndex(); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,7 +19,6 @@ import (
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/park"
-	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/broker/rewind"
@@ -101,6 +99,7 @@ type Broker struct {
 	router   *remoting.Router
 	own      *remoting.Router // for calls of this process
 
+	backups backups
 	tree    *region.Killable // nil but for tests
 	killed  atomic.Bool
 	closers []func() error // in the order of starting
@@ -155,14 +154,6 @@ func (b *Broker) arrived(a store.Arrival) {
 	b.halves.Arrived(a)
 	b.pops.Arrived(a)
 	b.mayBeDue(a)
-}
-
-// tables is where the services keep theirs.
-func (b *Broker) tables() persist.Dir {
-	if b.opts.Memory != nil {
-		return persist.In(b.opts.Memory, "config")
-	}
-	return mortal{persist.At(filepath.Join(b.opts.Config.StorePathRootDir, "config")), b}
 }
 
 // settleLevels returns when the delay levels have delivered what is due: they go before timers.

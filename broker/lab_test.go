@@ -52,6 +52,7 @@ type lab struct {
 	wire   clock.Clock // nil: the machine's
 
 	metrics prometheus.Registerer
+	health  *health.Registry
 }
 
 func newLab(t reporter) *lab {
@@ -88,10 +89,10 @@ func (l *lab) assemble(at int64) {
 	if l.wire != nil {
 		wire = l.wire
 	}
-	l.metrics = prometheus.NewRegistry()
+	l.metrics, l.health = prometheus.NewRegistry(), health.NewRegistry()
 	l.broker, err = broker.New(broker.Options{
 		Config: l.config, Memory: l.disk, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), Store: clock.NewVirtual(at), Wire: wire,
-		Log: l.log, Metrics: l.metrics, Health: health.NewRegistry(), Differences: differences,
+		Log: l.log, Metrics: l.metrics, Health: l.health, Differences: differences,
 	})
 	if err != nil {
 		l.t.Fatal(err)

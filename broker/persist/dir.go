@@ -25,21 +25,43 @@ type Dir interface {
 	Remove(name string) error
 }
 
+// A Notice is given when a table was loaded from its .bak: why its own file could not be. What was
+// saved last is lost then.
+type Notice func(name string, why error)
+
 // At is a directory of the machine, which is made when the first table is saved; "" is nil.
-func At(dir string) Dir {
+func At(dir string, notices ...Notice) Dir {
 	if dir == "" {
 		return nil
 	}
-	return directory(dir)
+	return directory{dir, notices}
 }
 
-type directory string
+type directory struct {
+	path    string
+	notices []Notice
+}
 
-func (d directory) Save(name string, v any) error { return Save(filepath.Join(string(d), name), v) }
-func (d directory) Load(name string, v any) error { return Load(filepath.Join(string(d), name), v) }
+func (d directory) Save(name string, v any) error { return Save(filepath.Join(d.path, name), v) }
+
+func (d directory) Load(name string, v any) error {
+	instead, err := load(filepath.Join(d.path, name), v)
+	give(d.notices, name, instead)
+	return err
+}
+
+func give(notices []Notice, name string, why error) {
+	if why == nil {
+		return
+	}
+	for _, notice := range notices {
+		notice(name, why)
+	}
+}
+
 func (d directory) Remove(name string) error {
 	for _, file := range []string{name, name + ".bak"} {
-		if err := os.Remove(filepath.Join(string(d), file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(d.path, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("persist: %w", err)
 		}
 	}
@@ -47,11 +69,12 @@ func (d directory) Remove(name string) error {
 }
 
 // In is a directory of a tree, such as one in memory.
-func In(tree region.FS, dir string) Dir { return inTree{tree, dir} }
+func In(tree region.FS, dir string, notices ...Notice) Dir { return inTree{tree, dir, notices} }
 
 type inTree struct {
-	tree region.FS
-	dir  string
+	tree    region.FS
+	dir     string
+	notices []Notice
 }
 
 // Save writes the backup as a copy: a tree has no second names for one file.
@@ -74,7 +97,7 @@ func (t inTree) Save(name string, v any) error {
 
 func (t inTree) Load(name string, v any) error {
 	file := path.Join(t.dir, name)
-	return loadOr(v, t.tree.ReadFile, file, func() error {
+	instead, err := loadOr(v, t.tree.ReadFile, file, func() error {
 		b, err := t.tree.ReadFile(file)
 		if err != nil {
 			return err
@@ -84,6 +107,8 @@ func (t inTree) Load(name string, v any) error {
 		}
 		return t.tree.Remove(file)
 	})
+	give(t.notices, name, instead)
+	return err
 }
 
 func (t inTree) Remove(name string) error {

@@ -52,28 +52,34 @@ func keep(path string) error {
 // fs.ErrNotExist when neither exists; the real broker's unquoted integer keys are read. An
 // unreadable file is put aside as path + ".damaged", so that no Save makes it the backup.
 func Load(path string, v any) error {
+	_, err := load(path, v)
+	return err
+}
+
+// load is Load; instead is why the backup was read, or nil.
+func load(path string, v any) (instead, err error) {
 	return loadOr(v, os.ReadFile, path, func() error { return os.Rename(path, path+".damaged") })
 }
 
-// loadOr reads path, or its backup when it cannot be read; a damaged one is put aside.
-func loadOr(v any, read func(string) ([]byte, error), path string, aside func() error) error {
-	err := load(v, read, path)
-	if err == nil {
-		return nil
+// loadOr reads path, or its backup when it cannot be read, and then returns why; a damaged one is put
+// aside.
+func loadOr(v any, read func(string) ([]byte, error), path string, aside func() error) (instead, err error) {
+	if err = loadFile(v, read, path); err == nil {
+		return nil, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		if failed := aside(); failed != nil {
 			err = fmt.Errorf("%w; it cannot be put aside: %w", err, failed)
 		}
 	}
-	if bak := load(v, read, path+".bak"); bak == nil {
-		return nil
+	if bak := loadFile(v, read, path+".bak"); bak == nil {
+		return err, nil
 	}
-	return err
+	return nil, err
 }
 
-// load leaves v alone unless all of the file can be read into it.
-func load(v any, read func(string) ([]byte, error), path string) error {
+// loadFile leaves v alone unless all of the file can be read into it.
+func loadFile(v any, read func(string) ([]byte, error), path string) error {
 	b, err := read(path)
 	if err != nil {
 		return fmt.Errorf("persist: %w", err)

@@ -3,9 +3,11 @@ package persist_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/persist"
@@ -107,7 +109,9 @@ func TestLoad_NothingReadable(t *testing.T) {
 func TestIn_KeepsWholeFilesInATree(t *testing.T) {
 	t.Parallel()
 	tree := region.NewMemory()
-	dir := persist.In(tree, "config")
+	var noticed []string
+	notice := func(name string, why error) { noticed = append(noticed, fmt.Sprint(name, ": ", why)) }
+	dir := persist.In(tree, "config", notice)
 	var got table
 	if err := dir.Load("x.json", &got); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("Load of nothing: %v, want ErrNotExist", err)
@@ -117,7 +121,7 @@ func TestIn_KeepsWholeFilesInATree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := persist.In(tree.Crash(), "config").Load("x.json", &got); err != nil || got.Offsets["a"] != 2 {
+	if err := persist.In(tree.Crash(), "config", notice).Load("x.json", &got); err != nil || got.Offsets["a"] != 2 {
 		t.Fatalf("after a power cut: %v, %v, want 2", got, err)
 	}
 	if err := tree.WriteFile("config/x.json", []byte("\x00\x00")); err != nil {
@@ -128,5 +132,38 @@ func TestIn_KeepsWholeFilesInATree(t *testing.T) {
 	}
 	if b, err := tree.ReadFile("config/x.json.damaged"); err != nil || string(b) != "\x00\x00" {
 		t.Errorf("put aside: %q, %v", b, err)
+	}
+	if len(noticed) != 1 || !strings.Contains(noticed[0], "x.json: persist: config/x.json") {
+		t.Errorf("noticed: %q", noticed)
+	}
+}
+
+func TestAt_NoticesWhatIsReadInstead(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	noticed := 0
+	dir := persist.At(path, func(string, error) { noticed++ })
+	var got table
+	load := func(want int) {
+		t.Helper()
+		if err := dir.Load("x.json", &got); err != nil || noticed != want {
+			t.Errorf("noticed %d times, want %d: %v", noticed, want, err)
+		}
+	}
+	for _, n := range []int64{1, 2} {
+		if err := dir.Save("x.json", table{map[string]int64{"a": n}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(0)
+	if err := os.Remove(filepath.Join(path, "x.json")); err != nil {
+		t.Fatal(err)
+	}
+	load(1)
+	if err := persist.At(path).Load("x.json", &got); err != nil {
+		t.Error(err)
+	}
+	if err := dir.Load("none.json", &got); err == nil || noticed != 1 {
+		t.Errorf("noticed %d times: %v", noticed, err)
 	}
 }

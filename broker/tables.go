@@ -1,0 +1,47 @@
+package broker
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/wheelmq/wheelmq/broker/persist"
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// tables is where the services keep theirs.
+func (b *Broker) tables() persist.Dir {
+	if b.opts.Memory != nil {
+		return persist.In(b.opts.Memory, "config", b.noticeBackup)
+	}
+	return mortal{persist.At(filepath.Join(b.opts.Config.StorePathRootDir, "config"), b.noticeBackup), b}
+}
+
+// backups are the tables that were read from their .bak since the start: what was saved last before
+// that may be lost.
+type backups struct {
+	mu    sync.Mutex // guards names
+	names []string
+}
+
+// noticeBackup is a persist.Notice.
+func (b *Broker) noticeBackup(name string, why error) {
+	b.opts.Log.WithError(why).WithField("file", "config/"+name).
+		Error("a table cannot be read, the one before it (.bak) is used: its last changes may be lost")
+	b.backups.mu.Lock()
+	defer b.backups.mu.Unlock()
+	b.backups.names = append(b.backups.names, name)
+}
+
+// checkTables is the health of the tables, degraded until the next start that reads them all.
+func (b *Broker) checkTables() health.Result {
+	b.backups.mu.Lock()
+	defer b.backups.mu.Unlock()
+	if len(b.backups.names) == 0 {
+		return health.Result{State: health.Up}
+	}
+	return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
+		"%s in config/ could not be read when the server started: the .bak is used, the last changes may be lost, see the log",
+		strings.Join(b.backups.names, ", "))}
+}

@@ -1,0 +1,46 @@
+package broker_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"github.com/wheelmq/wheelmq/health"
+)
+
+// TestTables_ReadFromTheirBackup are told in the log and by health, until a start reads them all.
+func TestTables_ReadFromTheirBackup(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open(startMs)
+	for _, topic := range []string{"A", "B"} {
+		l.send(topic, 0, "x", 0)
+	}
+	l.close()
+	if err := l.disk.WriteFile("config/topics.json", []byte("\x00\x00")); err != nil {
+		t.Fatal(err)
+	}
+	log, lines := test.NewNullLogger()
+	l.log = log
+	l.open(startMs)
+	said := ""
+	for _, line := range lines.AllEntries() {
+		if line.Data["file"] == "config/topics.json" {
+			said += line.Message
+		}
+	}
+	if !strings.Contains(said, ".bak") {
+		t.Errorf("the log says %q", said)
+	}
+	if got := l.health.Report().Parts["tables"]; got.State != health.Degraded || !strings.Contains(got.Reason, "topics.json") {
+		t.Errorf("health: %+v", got)
+	}
+	l.send("C", 0, "x", 0)
+	l.close()
+	l.open(startMs)
+	defer l.close()
+	if got := l.health.Report().Parts["tables"]; got.State != health.Up {
+		t.Errorf("the next start: %+v", got)
+	}
+}
