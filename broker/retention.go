@@ -39,6 +39,14 @@ func (b *Broker) oldestPending() (pin store.Pin, ok bool) {
 	return pin, ok
 }
 
+// carriedPart is which part of a log file, one in so many, is stored anew at most when it is deleted.
+const carriedPart = 4
+
+// carryParked keeps the parked messages of a log file that is deleted.
+func (b *Broker) carryParked(below int64, stop <-chan struct{}) error {
+	return b.park.Carry(below, (below-b.store.MinCommitLogOffset())/carriedPart, stop)
+}
+
 func (b *Broker) oldestOfLevels() (pin store.Pin, ok bool) {
 	for _, l := range b.schedule.Offsets() {
 		q := b.store.Queue([]byte(message.TopicSchedule), int32(l.Level-1))

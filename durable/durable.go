@@ -25,7 +25,11 @@ func Stage(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("durable: %w", err)
 	}
-	if err := writeSynced(staged(path), content); err != nil {
+	f, err := os.Create(staged(path))
+	if err != nil {
+		return fmt.Errorf("durable: %w", err)
+	}
+	if err := writeSynced(f, content); err != nil {
 		return fmt.Errorf("durable: %w", Unstage(path, err))
 	}
 	return nil
@@ -61,11 +65,8 @@ func Unstage(path string, err error) error {
 
 func staged(path string) string { return path + ".tmp" }
 
-func writeSynced(path string, content []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
+// writeSynced writes the content of a file durably and closes it.
+func writeSynced(f *os.File, content []byte) error {
 	if _, err := f.Write(content); err != nil {
 		return errors.Join(err, f.Close())
 	}

@@ -65,7 +65,7 @@ func (s *Store) Collect(g *Group, rec *message.Record) Status {
 	}
 	s.fillHost(rec)
 	size := message.EncodedLen(rec)
-	if size > s.opts.MaxMessageSize+recordOverhead {
+	if size > s.largest(rec) {
 		return MessageIllegal
 	}
 	m := member{at: len(g.encoded), size: size, indexed: indexed(rec.SysFlag)}

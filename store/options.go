@@ -51,6 +51,10 @@ type Options struct {
 	MaxMsgsNumBatch      int       // maxMsgsNumBatch: records of one Query; 64
 	Retention            Retention // the zero value takes DefaultRetention
 	Pin                  Pinner    // may be nil
+	// BeforeDelete is called before the log below an offset is deleted, for those who store anew what
+	// they need of it. Its error keeps the log. It returns soon after stop is closed. nil: nobody needs
+	// anything.
+	BeforeDelete func(below int64, stop <-chan struct{}) error
 
 	// Virtual says that Clock is a *clock.Virtual. The store is stamped with it, and Open puts the
 	// clock where the store's time stands.

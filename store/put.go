@@ -14,7 +14,7 @@ import (
 // check refuses what must not be stored.
 func (s *Store) check(rec *message.Record) Status {
 	switch {
-	case len(rec.Body) == 0 || len(rec.Body) > s.opts.MaxMessageSize:
+	case len(rec.Body) == 0 || !rec.Internal && len(rec.Body) > s.opts.MaxMessageSize:
 		return MessageIllegal
 	case len(rec.Properties) > message.MaxPropertiesLength:
 		return PropertiesSizeExceeded
@@ -27,6 +27,15 @@ func (s *Store) check(rec *message.Record) Status {
 		return MessageIllegal
 	}
 	return PutOK
+}
+
+// largest is the largest size of a record that is stored, bytes. maxMessageSize is about what clients
+// send: what the broker stores anew was accepted once, when it may have been larger.
+func (s *Store) largest(rec *message.Record) int {
+	if rec.Internal {
+		return int(s.log.fileSize) - message.BlankLength
+	}
+	return s.opts.MaxMessageSize + recordOverhead
 }
 
 // derivedTopic tells whether a topic is named after a group, whose name may be longer.
@@ -58,7 +67,7 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	}
 	s.fillHost(rec)
 	size := message.EncodedLen(rec)
-	if size > s.opts.MaxMessageSize+recordOverhead {
+	if size > s.largest(rec) {
 		return PutResult{Status: MessageIllegal}, false
 	}
 	queue := s.queues.findOrCreate(rec.Topic, rec.QueueID)

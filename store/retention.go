@@ -136,11 +136,9 @@ func (s *Store) deleteOldest(force bool, used float64) bool {
 		s.pinned.Store(nil)
 		return false
 	}
-	if s.opts.Pin != nil {
-		if pin, ok := s.opts.Pin(); ok && pin.CommitLogOffset < files[1].start {
-			s.notePin(pin)
-			return false
-		}
+	if pin, ok := s.needed(files[1].start); ok {
+		s.notePin(pin)
+		return false
 	}
 	s.pinned.Store(nil)
 	if err := s.deleteHead(files[0], files[1].start); err != nil {
@@ -153,6 +151,21 @@ func (s *Store) deleteOldest(force bool, used float64) bool {
 	}
 	s.opts.Log.WithFields(logrus.Fields{"file": files[0].name, "used": fmt.Sprintf("%.1f %%", used*100)}).Log(level, what)
 	return true
+}
+
+// needed tells what is still needed of the log below an offset.
+func (s *Store) needed(below int64) (pin Pin, needed bool) {
+	if s.opts.Pin != nil {
+		if pin, ok := s.opts.Pin(); ok && pin.CommitLogOffset < below {
+			return pin, true
+		}
+	}
+	if s.opts.BeforeDelete != nil {
+		if err := s.opts.BeforeDelete(below, s.stop); err != nil {
+			return Pin{CommitLogOffset: s.log.min(), What: err.Error()}, true
+		}
+	}
+	return pin, false
 }
 
 // expired tells whether everything before a file is old enough: its first record is younger
@@ -169,7 +182,7 @@ func (s *Store) expired(next *file) bool {
 func (s *Store) notePin(pin Pin) {
 	if old := s.pinned.Swap(&pin); old == nil {
 		s.opts.Log.WithFields(logrus.Fields{"offset": pin.CommitLogOffset, "what": pin.What}).
-			Warn("the oldest log file is kept beyond its time: a pending message is in it")
+			Warn("the oldest log file is kept beyond its time: a message in it is needed")
 	}
 }
 

@@ -30,6 +30,8 @@ var (
 type Records interface {
 	Queue(topic []byte, queueID int32) *store.ConsumeQueue
 	Record(commitLogOffset int64, size int32) (store.Slice, error)
+	// Flush makes durable what is readable.
+	Flush() error
 }
 
 // Parked is a message that its target refused for good.
@@ -49,6 +51,9 @@ const tableFile = "wheelmqParked.json"
 type handled struct {
 	// Offsets of them in the parked topic's queue, ascending.
 	Offsets []int64 `json:"handled"`
+	// Carrying is from which offset on copies may be of messages that are not among them, 0: there
+	// are none.
+	Carrying int64 `json:"carrying,omitempty"`
 }
 
 func (h *handled) has(offset int64) bool {
@@ -56,11 +61,11 @@ func (h *handled) has(offset int64) bool {
 	return found
 }
 
-func (h *handled) add(offset, lowest int64) {
-	if i, found := slices.BinarySearch(h.Offsets, offset); !found {
-		h.Offsets = slices.Insert(h.Offsets, i, offset)
-	}
-	h.Offsets = slices.DeleteFunc(h.Offsets, func(o int64) bool { return o < lowest })
+// add takes offsets in, and forgets those below the queue's first.
+func (h *handled) add(offsets []int64, lowest int64) {
+	h.Offsets = append(h.Offsets, offsets...)
+	slices.Sort(h.Offsets)
+	h.Offsets = slices.DeleteFunc(slices.Compact(h.Offsets), func(o int64) bool { return o < lowest })
 }
 
 // load reads the table. Without one everything counts as parked.
@@ -72,6 +77,12 @@ func (s *Service) load(dir persist.Dir) {
 		s.opts.Log.WithError(err).Error("which parked messages were driven again or dropped is not known any more")
 	}
 	slices.Sort(s.handled.Offsets)
+	if q := s.queue(); q != nil {
+		// A power cut may have taken what was parked last: what gets its offset is another message.
+		end := q.Max()
+		s.handled.Offsets = slices.DeleteFunc(s.handled.Offsets, func(o int64) bool { return o >= end })
+	}
+	s.finishCarry()
 }
 
 // Count is how many messages are parked and not done with.
@@ -187,16 +198,10 @@ func (s *Service) handle(offset int64, what string, do func(p Parked, v *message
 	}); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.handled.add(offset, q.Min())
-	table := handled{slices.Clone(s.handled.Offsets)}
-	s.mu.Unlock()
+	s.addHandled([]int64{offset}, q.Min())
 	s.opts.Log.WithFields(logrus.Fields{"topic": parked.Topic, "queueId": parked.QueueID, "offset": offset}).Info("a parked message is " + what)
-	if s.opts.Table == nil {
-		return nil
-	}
-	if err := s.opts.Table.Save(tableFile, &table); err != nil {
-		return fmt.Errorf("park: the message is %s, but after a restart it is parked again: %w", what, err)
+	if err := s.save(0); err != nil {
+		return fmt.Errorf("the message is %s, but after a restart it is parked again: %w", what, err)
 	}
 	return nil
 }
@@ -211,7 +216,7 @@ func (s *Service) deliver(ctx context.Context, p Parked, v *message.View) error 
 	}
 	rec := v.RecordFor(p.Topic, p.QueueID, message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
 		switch string(name) {
-		case PropertyReason, PropertyService, PropertyTopic, PropertyQueueID:
+		case PropertyReason, PropertyService, PropertyTopic, PropertyQueueID, PropertyCarried:
 			return true
 		}
 		return false
@@ -229,6 +234,9 @@ func (s *Service) deliver(ctx context.Context, p Parked, v *message.View) error 
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if err := s.opts.Records.Flush(); err != nil {
+		return fmt.Errorf("park: %w", err)
 	}
 	return nil
 }
