@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -243,5 +244,64 @@ func TestInFlight_DeletedTopic(t *testing.T) {
 	}
 	if n := l.consumed("G"); n != 0 {
 		t.Fatalf("%d are consumed, want none of the new topic", n)
+	}
+}
+
+// TestInFlight_Pops: what a member has popped is waited for until it is acknowledged, put off, or visible again, and
+// what comes back until it is popped.
+func TestInFlight_Pops(t *testing.T) {
+	t.Parallel()
+	l := opened(t)
+	for range 4 {
+		l.send("T", 0, "x", 0)
+	}
+	m := l.passively("G", "T")
+	busy := func(want string) {
+		t.Helper()
+		if work := l.busy(); fmt.Sprint(work) != "["+want+"]" {
+			t.Fatalf("busy is %v, want %s", work, want)
+		}
+	}
+	busy("group G, topic T, queue 0: done up to 0 of 4, no client pulls")
+	at := m.pop("T", 4)
+	holds := "group G, topic T, queue 0: client " + m.clientID + " has popped %d messages and not acknowledged them"
+	busy(fmt.Sprintf(holds, 4))
+	m.ack("T", 0, at)
+	m.putOff("T", 1, at, 1000)
+	busy(fmt.Sprintf(holds, 2))
+	m.ack("T", 2, at)
+	m.putOff("T", 3, at, 30_000)
+	busy("")
+	ctx, cancel := within()
+	defer cancel()
+	if _, err := l.broker.VirtualTime().AdvanceToNext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	busy("group G, topic %RETRY%G_T, queue 0: done up to 0 of 1, no client pulls")
+	again := m.pop("T", 1)
+	busy(strings.Replace(fmt.Sprintf(holds, 1), "topic T", "topic %RETRY%G_T", 1))
+	m.ack("%RETRY%G_T", 0, again)
+	busy("")
+	if n := l.consumed("G"); n != 3 {
+		t.Errorf("%d are consumed, want 3", n)
+	}
+	m.leave()
+	busy("")
+}
+
+// TestInFlight_PopsOfTheGone: nobody waits for a member that is gone, or for what it is to lose in time.
+func TestInFlight_PopsOfTheGone(t *testing.T) {
+	t.Parallel()
+	l := opened(t)
+	l.send("T", 0, "x", 0)
+	first, second := l.passively("G", "T"), l.passively("G", "T")
+	defer second.leave()
+	first.pop("T", 1)
+	if work := l.busy(); len(work) != 1 || work[0].Popped != 1 {
+		t.Fatalf("busy is %v", work)
+	}
+	first.leave()
+	if work := l.busy(); work != nil {
+		t.Fatalf("its client is gone, and busy is %v", work)
 	}
 }

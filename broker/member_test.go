@@ -138,6 +138,45 @@ func (m *member) pull(topic string, queueID int32, offset, commit int64) *remoti
 	return m.do(remoting.PullMessage, &ext, nil)
 }
 
+// pop pops so many messages of a topic, and returns the instant in their handles.
+func (m *member) pop(topic string, n int32) (popTime int64) {
+	req := remoting.PopMessageRequest{ConsumerGroup: []byte(m.group), Topic: []byte(topic), QueueID: -1, MaxMsgNums: n, InvisibleTime: 60_000}
+	var ext remoting.ExtWriter
+	req.Encode(&ext)
+	reply := m.do(remoting.PopMessage, &ext, nil)
+	var head remoting.PopMessageResponse
+	if err := head.Decode(&reply.Ext); err != nil || count(reply.Body) != int64(n) {
+		m.l.t.Fatalf("%d messages, %v: %+v", count(reply.Body), err, reply)
+	}
+	return head.PopTime
+}
+
+// ack acknowledges a message of queue 0 of a stored topic.
+func (m *member) ack(topic string, offset, popTime int64) {
+	req := remoting.AckMessageRequest{ConsumerGroup: []byte(m.group), Topic: []byte(topic), Offset: offset, ExtraInfo: handle(popTime, offset)}
+	var ext remoting.ExtWriter
+	req.Encode(&ext)
+	if reply := m.do(remoting.AckMessage, &ext, nil); reply.Code != remoting.Success {
+		m.l.t.Fatalf("ack: %+v", reply)
+	}
+}
+
+// putOff has a message of queue 0 come back after a while.
+func (m *member) putOff(topic string, offset, popTime, invisibleMs int64) {
+	req := remoting.ChangeInvisibleTimeRequest{
+		ConsumerGroup: []byte(m.group), Topic: []byte(topic), Offset: offset, ExtraInfo: handle(popTime, offset), InvisibleTime: invisibleMs,
+	}
+	var ext remoting.ExtWriter
+	req.Encode(&ext)
+	if reply := m.do(remoting.ChangeMessageInvisibleTime, &ext, nil); reply.Code != remoting.Success {
+		m.l.t.Fatalf("change: %+v", reply)
+	}
+}
+
+func handle(popTime, offset int64) []byte {
+	return fmt.Appendf(nil, "0 %d 60000 1 0 broker-a 0 %d", popTime, offset)
+}
+
 // finish ends the work on everything below an offset.
 func (m *member) finish(topic string, queueID int32, below int64) {
 	m.mu.Lock()

@@ -3,6 +3,7 @@ package broker
 import (
 	"slices"
 
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/processor"
 	"github.com/wheelmq/wheelmq/config"
@@ -11,6 +12,12 @@ import (
 
 // popVisible has whoever waits for a queue that is popped in order look at it again.
 func (b *Broker) popVisible(k pop.Key) { b.polls.Wake(k.Topic, k.Group, k.QueueID) }
+
+// popInFlight tells whether a message is in flight to a group that pops, and since which instant.
+func (b *Broker) popInFlight(at inflight.Place, offset int64) (popTime int64, ok bool) {
+	popTime, _, ok = b.pops.Flight(pop.Key{Group: at.Group, Topic: at.Topic, QueueID: at.QueueID}, offset)
+	return popTime, ok
+}
 
 // popRoutes are the requests of consumers that pop.
 func (b *Broker) popRoutes() []remoting.Route {
@@ -21,13 +28,13 @@ func (b *Broker) popRoutes() []remoting.Route {
 		Time: o.Store, Wire: o.Wire, Differences: o.Differences, Log: o.Log.WithField("part", "pop"), Limits: pullLimits(c),
 		Verdicts: &b.verdicts, Readable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&4 != 0 }), BrokerName: c.BrokerName,
 		BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync, RetryV2: c.EnableRetryTopicV2,
-		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability), MaxInFlight: b.maxInFlight(),
+		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability), MaxInFlight: b.maxInFlight(), InFlight: b.inFlight,
 		RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
 		NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
 	})
 	return slices.Concat(
 		b.popping.Routes(),
-		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, Stats: b.stats, SyncFlush: sync}).Routes(),
+		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, Stats: b.stats, SyncFlush: sync, InFlight: b.inFlight}).Routes(),
 	)
 }
 

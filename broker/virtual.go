@@ -18,7 +18,7 @@ func (b *Broker) assembleInFlight() {
 	}
 	b.inFlight = inflight.New(inflight.Options{
 		BrokerName: b.opts.Config.BrokerName, Clients: b.clients, Groups: b.groups, Topics: b.topics, Offsets: b.offsets,
-		Store: b.store, Polls: b.polls, Wire: b.opts.Wire, Log: b.opts.Log.WithField("part", "inflight"),
+		Store: b.store, Polls: b.polls, InFlight: b.popInFlight, Wire: b.opts.Wire, Log: b.opts.Log.WithField("part", "inflight"),
 	})
 	if b.virtual == nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wheelmq/wheelmq/broker/client"
+	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/topic"
 )
 
@@ -49,9 +50,10 @@ func (t *Tracker) unfinished() (work []Work) {
 				continue
 			}
 			for queueID := range config.ReadQueueNums {
-				work = t.behind(work, group, s, Place{name, s.Topic, queueID})
+				work = t.behind(work, group, s.Filter, Place{name, s.Topic, queueID})
 			}
 		}
+		work = t.held(t.comesBack(work, name, group), name, group)
 	}
 	return work
 }
@@ -69,17 +71,17 @@ func (t *Tracker) waitedFor(name string) *client.ConsumerGroup {
 }
 
 // behind appends what a group has not finished with in one queue.
-func (t *Tracker) behind(work []Work, group *client.ConsumerGroup, s *client.Subscription, at Place) []Work {
+func (t *Tracker) behind(work []Work, group *client.ConsumerGroup, wanted *filter.Filter, at Place) []Work {
 	if !group.Broadcast() {
 		done := t.committed(at)
-		if end := t.end(at, done, s.Filter); end > done && !t.passed(at, done, end) {
+		if end := t.end(at, done, wanted); end > done && !t.passed(at, done, end) {
 			work = append(work, t.describe(Work{Place: at, Done: done, End: end}, group))
 		}
 		return work
 	}
 	for _, m := range group.Members {
 		done := t.finished(at, m.Conn.ID())
-		if end := t.end(at, done, s.Filter); end > done {
+		if end := t.end(at, done, wanted); end > done {
 			work = append(work, Work{Place: at, ClientID: m.ClientID, Done: done, Given: end, End: end, broadcast: true, conn: m.Conn.ID()})
 		}
 	}

@@ -42,7 +42,7 @@ func (t *Tracker) nudge(ctx context.Context, work []Work) {
 	now := t.opts.Wire.NowMillis()
 	before := make(map[Place]int64)
 	for _, w := range work {
-		if w.broadcast || before[w.Place] > 0 {
+		if w.broadcast || w.Popped > 0 || before[w.Place] > 0 {
 			continue
 		}
 		t.mu.Lock()

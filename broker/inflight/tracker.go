@@ -49,8 +49,10 @@ type Options struct {
 	Offsets    offsets
 	Store      queues
 	Polls      polls
-	Wire       clock.Clock // paces questions to clients
-	Log        logrus.FieldLogger
+	// InFlight tells whether a message is in flight to a group that pops, and since which instant.
+	InFlight func(at Place, offset int64) (popTime int64, ok bool)
+	Wire     clock.Clock // paces questions to clients
+	Log      logrus.FieldLogger
 }
 
 // Place is a queue as one consumer group reads it.
@@ -68,6 +70,7 @@ type Tracker struct {
 	mu       sync.Mutex // guards what follows; held over no call
 	places   map[Place]*place
 	sentBack map[string]int64 // messages, by group
+	pops     map[string]*pops // by group
 }
 
 // place is a group's progress in a queue; offsets are units.
@@ -94,6 +97,7 @@ type channel struct {
 func New(opts Options) *Tracker {
 	return &Tracker{
 		opts: opts, kick: make(chan struct{}, 1), pulls: make(chan struct{}, 1), places: make(map[Place]*place), sentBack: make(map[string]int64),
+		pops: make(map[string]*pops),
 	}
 }
 
@@ -158,6 +162,9 @@ func (t *Tracker) ConnClosed(conn uint64) {
 			delete(p.chans, conn)
 		}
 	}
+	for _, p := range t.pops {
+		p.left(conn)
+	}
 }
 
 // DeleteTopic forgets a topic. Like DeleteGroup it may be called without a Tracker.
@@ -180,6 +187,9 @@ func (t *Tracker) forget(gone func(Place) bool) {
 		if gone(at) {
 			delete(t.places, at)
 		}
+	}
+	for _, p := range t.pops {
+		p.forget(gone)
 	}
 }
 

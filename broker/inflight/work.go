@@ -8,6 +8,7 @@ type Work struct {
 	ClientID  string // who pulled last, "" when nobody did
 	Done, End int64  // units: finished below Done, the queue ends at End
 	Given     int64  // units below it were given out
+	Popped    int64  // messages that its client has popped and not acknowledged; then there are no units
 
 	broadcast bool
 	conn      uint64
@@ -15,6 +16,9 @@ type Work struct {
 
 // String tells people who is at work on what.
 func (w Work) String() string {
+	if w.Popped > 0 {
+		return fmt.Sprintf("group %s, topic %s, queue %d: client %s has popped %d messages and not acknowledged them", w.Group, w.Topic, w.QueueID, w.ClientID, w.Popped)
+	}
 	what := fmt.Sprintf("group %s, topic %s, queue %d: done up to %d of %d", w.Group, w.Topic, w.QueueID, w.Done, w.End)
 	switch {
 	case w.ClientID == "":

@@ -6,6 +6,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/broker/filter"
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/stats"
@@ -59,7 +60,8 @@ type PopOptions struct {
 	Differences *difference.Set
 	Log         logrus.FieldLogger
 	Limits      PullLimits
-	Verdicts    *filter.Verdicts // may be nil
+	Verdicts    *filter.Verdicts  // may be nil
+	InFlight    *inflight.Tracker // is told what is handed out; may be nil
 
 	// Readable tells whether brokerPermission lets consumers read; nil is always.
 	Readable   func() bool

@@ -3,9 +3,11 @@ package processor
 import (
 	"errors"
 	mathbits "math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/broker/topic"
@@ -34,6 +36,7 @@ type PopAck struct {
 	Stats   *stats.Service
 	// SyncFlush makes answers wait until they are on disk.
 	SyncFlush bool
+	InFlight  *inflight.Tracker // is told what is acknowledged or put off; may be nil
 }
 
 // Routes returns the table rows.
@@ -124,20 +127,25 @@ func (a *PopAck) ack(ex *remoting.Exchange) error {
 	k := a.key(req.ConsumerGroup, config.TopicName, req.QueueID)
 	if !a.SyncFlush {
 		acked, _, err := a.Handles.Ack(k, req.Offset, h.popTime, nil)
-		if acked {
-			a.Stats.GroupCounters(req.ConsumerGroup, req.Topic).Acked(1)
-		}
+		a.acked(acked, k, &req, h.popTime)
 		return err
 	}
 	o := a.outcome(ex)
 	done := o.done()
 	acked, pending, err := a.Handles.Ack(k, req.Offset, h.popTime, done)
-	if acked {
-		a.Stats.GroupCounters(req.ConsumerGroup, req.Topic).Acked(1)
-	}
+	a.acked(acked, k, &req, h.popTime)
 	o.step(done, pending, err)
 	o.finish(nil)
 	return nil
+}
+
+// acked counts an acknowledgement that had an effect.
+func (a *PopAck) acked(effect bool, k pop.Key, req *remoting.AckMessageRequest, popTime int64) {
+	if effect {
+		a.Stats.GroupCounters(req.ConsumerGroup, req.Topic).Acked(1)
+		one := [1]int64{req.Offset}
+		a.InFlight.Acked(placeOf(&k), popTime, one[:])
+	}
 }
 
 // check refuses a topic or queue that is not there.
@@ -234,10 +242,15 @@ const maxAcks = 256
 var ackLists = sync.Pool{New: func() any { return new([maxAcks]int64) }}
 
 func (a *PopAck) ackSome(o *outcome, k pop.Key, one *remoting.BatchAck, offsets []int64) {
+	var all []int64
+	if a.InFlight != nil {
+		all = slices.Clone(offsets)
+	}
 	done := o.done()
 	acked, pending, err := a.Handles.AckBatch(k, one.PopTime, offsets, done)
 	if acked > 0 {
 		a.Stats.GroupCounters([]byte(one.ConsumerGroup), []byte(one.Topic)).Acked(int64(acked))
+		a.InFlight.Acked(placeOf(&k), one.PopTime, all)
 	}
 	o.step(done, pending, err)
 }
@@ -263,6 +276,7 @@ func (a *PopAck) change(ex *remoting.Exchange) error {
 	// A stale handle is answered like a good one: nobody is to get it wrong whose message came back.
 	head := remoting.ChangeInvisibleTimeResponse{PopTime: c.Now, InvisibleTime: c.InvisibleMs, ReviveQID: h.reviveQid}
 	if res.OK {
+		a.InFlight.PutOff(placeOf(&k), c.Offset, c.PopTime, res.PopTime)
 		head.PopTime, head.InvisibleTime = res.PopTime, res.InvisibleMs
 	} else if h.reviveQid == orderReviveQid {
 		head = remoting.ChangeInvisibleTimeResponse{}

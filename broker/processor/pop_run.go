@@ -6,6 +6,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -206,6 +207,7 @@ func (r *popRun) handOut(w *pop.Window, cursor int64) {
 			r.counts[i] = int32(w.Counts(r.t.attemptID, offset))
 		}
 	}
+	r.p.opts.InFlight.Popped(placeOf(&r.at.key), r.t.connID, r.popTime, found.Offsets)
 	if err := r.handed(w, &found); err != nil {
 		r.fail(err)
 		r.got.msgs, r.got.bytes, r.reply.Parts = before, bytes, r.reply.Parts[:parts]
@@ -220,6 +222,10 @@ func (r *popRun) handOut(w *pop.Window, cursor int64) {
 		counters.Got(int64(r.got.msgs-before), r.got.bytes-bytes)
 		counters.Checkpointed(1)
 	}
+}
+
+func placeOf(k *pop.Key) inflight.Place {
+	return inflight.Place{Group: k.Group, Topic: k.Topic, QueueID: k.QueueID}
 }
 
 func (r *popRun) handed(w *pop.Window, found *pop.Pop) error {
