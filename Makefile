@@ -9,9 +9,12 @@ RACE_BIN := $(CURDIR)/bin/wheelmq-race
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/lint.mod staticcheck
 FUZZED := ./remoting/fastjson ./remoting ./message ./config ./store ./store/timer ./store/timer/rocketmq ./broker/schedule ./broker/timer ./broker/filter/sql
 FUZZTIME := 5m
-SUITES := ./wire ./peer ./cases ./cli ./compat ./golden/... ./java ./mqadmin ./readme ./crash ./sqlfilter ./metrics ./proxy
+# In the order in which they start: those that take longest first.
+SUITES := ./java ./compat ./proxy ./mqadmin ./cases ./crash ./readme ./metrics ./peer ./cli ./golden/... ./sqlfilter ./wire
 # What only this server has: the test broker.
-TESTING := ./embed ./virtual ./faults ./testapi ./junit
+TESTING := ./junit ./faults ./embed ./virtual ./testapi
+# Test packages at the same time: they wait more than they compute, so more than there are processors.
+AT_ONCE := 3
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,7 +40,7 @@ test: deps lint build ## everything: unit tests with the race detector, Go and J
 	go test -count=1 ./broker ./broker/timer # kills that the race detector cannot look at
 	$(MAKE) fuzz FUZZTIME=5s
 	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
-	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p 2 -count=1 $(SUITES) $(TESTING) ./mixed
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p $(AT_ONCE) -count=1 ./mixed $(TESTING) $(SUITES)
 	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 2 -count=1 ./cases ./golden/...
 
 test-short: build ## what needs nothing but Go, under a minute

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestPop_InOrder(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
-	withLead(t, 4*time.Second, func(invisible time.Duration) bool {
+	suite.WithLead(t, 4*time.Second, func(invisible time.Duration) bool {
 		topic, group := filled(t, c, 1, 6)
 		p := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, MaxMsgNums: 3, Invisible: invisible, Order: true, AttemptID: "a1"}
 		again, inTime := popInOrder(t, c, &p)

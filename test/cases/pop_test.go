@@ -57,7 +57,7 @@ func filled(t *testing.T, c *wire.Conn, queues, n int, tags ...string) (topic, g
 func TestPop_HandsOutAndTakesBack(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
-	withLead(t, 3*time.Second, func(invisible time.Duration) bool {
+	suite.WithLead(t, 3*time.Second, func(invisible time.Duration) bool {
 		topic, group := filled(t, c, 1, 5)
 		p := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, MaxMsgNums: 3, Invisible: invisible}
 		begin := time.Now()

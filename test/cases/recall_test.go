@@ -72,7 +72,7 @@ func TestRecall(t *testing.T) {
 	})
 	t.Run("refusals", func(t *testing.T) { refusedRecalls(t, c, topic) })
 	t.Run("delivery", func(t *testing.T) {
-		withLead(t, 4*time.Second, func(lead time.Duration) bool {
+		suite.WithLead(t, 4*time.Second, func(lead time.Duration) bool {
 			topic, other := twoTopics(t, c)
 			behind, inTime := sendAndCancel(t, c, topic, other, lead)
 			if inTime {

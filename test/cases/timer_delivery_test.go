@@ -85,7 +85,7 @@ func TestKillWithPending_LosesNothing(t *testing.T) {
 func TestTimersOfOneSecond_AllArrive(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
-	withLead(t, ahead(8*time.Second), func(lead time.Duration) bool {
+	suite.WithLead(t, ahead(8*time.Second), func(lead time.Duration) bool {
 		topic := suite.Name(t, "topic")
 		c.MustCreateTopic(t, topic, 1)
 		due, inTime := sendWithinASecond(t, c, topic, lead)
@@ -239,7 +239,7 @@ func TestTimerAdmin(t *testing.T) {
 func TestTimersOfOneQueue_KeepIt(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
-	withLead(t, 3*time.Second, func(lead time.Duration) bool {
+	suite.WithLead(t, 3*time.Second, func(lead time.Duration) bool {
 		topic := suite.Name(t, "topic")
 		c.MustCreateTopic(t, topic, 3)
 		at := time.Now().Add(lead)

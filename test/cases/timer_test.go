@@ -228,7 +228,7 @@ func TestTimer_StartDeliverTime(t *testing.T) {
 			t.Errorf("%s: got %v, want code 0 and no recall handle", name, answer)
 		}
 	}
-	withLead(t, 2500*time.Millisecond, func(lead time.Duration) bool {
+	suite.WithLead(t, 2500*time.Millisecond, func(lead time.Duration) bool {
 		soon, at := suite.Name(t, "soon"), time.Now().Add(lead)
 		on.MustCreateTopic(t, soon, 1)
 		if !waits(t, "soon", timerOf(t, on, soon, "soon", "__STARTDELIVERTIME", strconv.FormatInt(at.UnixMilli(), 10)), at) {

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is for failures only.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // Exit codes of the commands.
 const (

@@ -63,9 +63,13 @@ func TestDelayLevels_AllAcceptedAndNeverEarly(t *testing.T) {
 		}
 	}
 	// The store says it for certain: a second copy would be in a queue by now or
-	// have been delivered.
-	if n := l.stored(t); n != awaited {
-		t.Errorf("%d messages are in the topic, want %d", n, awaited)
+	// have been delivered. On a slow machine the next level is due, too.
+	due := awaited
+	for due < len(levels) && time.Since(begin[due+1]) >= delayOf(due+1) {
+		due++
+	}
+	if n := l.stored(t); n < awaited || n > int64(due) {
+		t.Errorf("%d messages are in the topic, want %d, or what was due of %d", n, awaited, due)
 	}
 }
 

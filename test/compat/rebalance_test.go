@@ -13,14 +13,14 @@ import (
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
-// noticed is how soon a broker has to notice that a member has gone. Its
-// periodic scan takes 10 s, the client's own rebalance 20 s.
-const noticed = time.Second
+// noticed is how soon a broker has to notice that a member has gone. Its heartbeats are
+// missed after 2 min (channelExpiredTimeout) only.
+const noticed = time.Minute
 
 // takeover bounds the wait for the survivor to consume from the queues of the
 // other. A notified client does so at once; on a busy machine one of its requests
 // can time out, and then it tries again with its periodic rebalance after 20 s.
-const takeover = 60 * time.Second
+const takeover = limit
 
 // TestMemberCloses_TheOtherTakesOver has two members of this process.
 func TestMemberCloses_TheOtherTakesOver(t *testing.T) {

@@ -1,8 +1,11 @@
 package crash
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -82,9 +85,9 @@ type history struct {
 	deals   *dealings
 	reads   map[place]string // bodies that a consumer got
 	resume  [queues]int64    // where the consumer goes on
-	killed  time.Time        // the last time
+	saved   [queues]int64    // what was on disk of the consumer's offsets before the last kill
 	commits int              // acknowledged
-	firm    int              // of those, a second before a kill
+	firm    int              // of those, on disk before a kill
 	codes   int              // sends refused
 }
 
@@ -106,11 +109,8 @@ type sent struct {
 func (h *history) round(t *testing.T) {
 	t.Helper()
 	load := time.Duration(20+h.rng.IntN(380)) * time.Millisecond
-	switch {
-	case h.target.Kind == peer.Real:
+	if h.target.Kind == peer.Real {
 		load += 2 * time.Second // a cold JVM does little before
-	case h.rounds%4 == 0:
-		load += 1200 * time.Millisecond // long enough for commits to be saved
 	}
 	h.deals.round = h.rounds
 	workers := h.workers(t)
@@ -122,7 +122,10 @@ func (h *history) round(t *testing.T) {
 		h.awaitCheckpoint(t)
 	}
 	time.Sleep(load)
-	h.killed = time.Now()
+	if h.rounds%4 == 0 && h.target.Kind == peer.Ours {
+		h.awaitSave(t)
+	}
+	h.saved = h.savedOffsets(t)
 	h.target.Kill()
 	wg.Wait()
 	for _, w := range workers {
@@ -154,11 +157,11 @@ func (h *history) offsets(t *testing.T, consumer *worker) {
 	for q := range queues {
 		atLeast, atMost := h.resume[q], h.resume[q]
 		for _, commit := range consumer.commits {
-			if commit.queue == q && h.killed.Sub(commit.at) > time.Second {
-				atLeast = commit.offset
+			if commit.queue == q && commit.offset <= h.saved[q] {
 				h.firm++
 			}
 		}
+		atLeast = max(atLeast, h.saved[q])
 		atMost = max(atMost, consumer.tried[q])
 		var got int64
 		if answer := c.QueryOffset(t, group, topic, q, map[string]string{"setZeroIfNotFound": "false"}); answer.Code == wire.Success {
@@ -169,13 +172,44 @@ func (h *history) offsets(t *testing.T, consumer *worker) {
 			continue
 		}
 		if got < atLeast || got > atMost {
-			t.Errorf("round %d: the offset of queue %d is %d, want at least %d, which was kept or committed a second before the kill, and at most %d",
+			t.Errorf("round %d: the offset of queue %d is %d, want at least %d, which was kept or on disk before the kill, and at most %d",
 				h.rounds, q, got, atLeast, atMost)
 		}
 		if end := c.MaxOffset(t, topic, q); got > end {
 			t.Errorf("round %d: the offset of queue %d is %d, past its end %d", h.rounds, q, got, end)
 		}
 	}
+}
+
+// awaitSave waits until commits of this round are on disk.
+func (h *history) awaitSave(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(wire.Timeout); h.savedOffsets(t) == h.resume; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("round %d: no commit was saved in %v", h.rounds, wire.Timeout)
+			return
+		}
+	}
+}
+
+// savedOffsets are those of the consumer that are on disk; zeros for the real broker.
+func (h *history) savedOffsets(t *testing.T) (offsets [queues]int64) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(h.target.StoreDir, "config", "consumerOffset.json"))
+	if h.target.Kind == peer.Real || errors.Is(err, fs.ErrNotExist) {
+		return offsets
+	}
+	var file struct{ OffsetTable map[string]map[int]int64 }
+	if err == nil {
+		err = json.Unmarshal(b, &file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, offset := range file.OffsetTable[topic+"@"+group] {
+		offsets[q] = offset
+	}
+	return offsets
 }
 
 // logFiles counts the log files.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/wire"
@@ -38,7 +37,6 @@ type worker struct {
 type commit struct {
 	queue  int
 	offset int64
-	at     time.Time // when the answer was read
 }
 
 func (w *worker) run() {
@@ -169,7 +167,7 @@ func (w *worker) consume() error {
 		return err
 	}
 	if answer.Code == wire.Success {
-		w.commits = append(w.commits, commit{q, w.next[q], time.Now()})
+		w.commits = append(w.commits, commit{q, w.next[q]})
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package faults
 
 import (
+	"flag"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +18,15 @@ import (
 	"github.com/wheelmq/wheelmq/wheelmqtest"
 )
 
+// parallel is how many tests run at the same time: they wait far more than they compute.
+const parallel = "16"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 	goclient.Quiet()
 	m.Run()
 }
@@ -24,9 +35,11 @@ const (
 	topic = "orders"
 	group = "billing"
 	// limit ends a test whose messages never come: a client waits 30 s for the answer of a pull.
-	limit = 60 * time.Second
+	limit = 3 * time.Minute
 	// patient is how long a producer waits for an answer that comes.
-	patient = 20 * time.Second
+	patient = time.Minute
+	// impatient is how long it waits for one that does not, and for one that a machine that stalls gives late.
+	impatient = 10 * time.Second
 )
 
 // start starts a server with the topic, of one queue, and the group.

@@ -135,12 +135,13 @@ func TestDelay_WithinTheTimeout(t *testing.T) {
 // A client that gives up has stored its message nevertheless.
 func TestDelay_BeyondTheTimeout(t *testing.T) {
 	mq := start(t)
-	p := newProducer(t, mq, 0, 300*time.Millisecond)
-	f := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Delay: time.Second})
-	refused(t, p, "timeout")
+	f := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Delay: limit})
+	refused(t, newProducer(t, mq, 0, 300*time.Millisecond), "timeout")
+	f.Wait(1, limit)
+	mq.WaitMessages(topic, 1, limit)
 	wantBodies(t, mq, "refused")
 	f.Remove()
-	mustSend(t, p, "b")
+	mustSend(t, newProducer(t, mq, 0, patient), "b")
 	wantBodies(t, mq, "refused b")
 }
 
@@ -180,7 +181,7 @@ func TestDropReply_SyncFlush(t *testing.T) {
 
 func duplicated(t *testing.T, mq *wheelmqtest.Broker) {
 	t.Helper()
-	p := newProducer(t, mq, 1, 500*time.Millisecond)
+	p := newProducer(t, mq, 1, impatient)
 	f := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Topic: topic, DropReply: true, Count: 1})
 	res := mustSend(t, p, "a")
 	list := mq.Messages(topic)
@@ -213,7 +214,7 @@ func TestDropReply_OfHeldPull(t *testing.T) {
 
 func TestCloseConn(t *testing.T) {
 	mq := start(t)
-	p := newProducer(t, mq, 1, time.Second)
+	p := newProducer(t, mq, 1, impatient)
 	mustSend(t, p, "a")
 	f := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, CloseConn: true, Count: 1})
 	mustSend(t, p, "b")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	rocketmq "github.com/apache/rocketmq-client-go/v2"
 	"github.com/apache/rocketmq-client-go/v2/consumer"
@@ -24,11 +25,15 @@ var instances atomic.Int64
 // InstanceName is a new client's: the library shares connections between those of one name.
 func InstanceName() string { return fmt.Sprintf("client-%d", instances.Add(1)) }
 
+// patience is how long a producer waits for an answer: a machine that stalls gives it late.
+const patience = time.Minute
+
 // Producer starts a producer of group shop; opts come after what is set here.
 func Producer(t testing.TB, nameServer string, opts ...producer.Option) rocketmq.Producer {
 	t.Helper()
 	p, err := rocketmq.NewProducer(append([]producer.Option{
 		producer.WithNameServer(primitive.NamesrvAddr{nameServer}), producer.WithGroupName("shop"), producer.WithInstanceName(InstanceName()),
+		producer.WithSendMsgTimeout(patience),
 	}, opts...)...)
 	if err == nil {
 		err = p.Start()

@@ -22,7 +22,7 @@ const mainClass = "com.github.wheelmq.clienttest.Main"
 const scenarioEnv = "WHEELMQ_JAVA_SCENARIO"
 
 // clientJVM are the JVM flags of the process with all clients.
-var clientJVM = []string{"-Xms128m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
+var clientJVM = []string{"-Xms128m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", peer.PatientClient}
 
 // clients are the Java clients that play: the newest, and the last of 4.x. The project has a
 // Maven profile for all but the first.

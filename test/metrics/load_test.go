@@ -16,7 +16,7 @@ import (
 const (
 	topic = "orders"
 	group = "billing"
-	limit = 60 * time.Second
+	limit = 3 * time.Minute
 )
 
 // server is a server with metrics, and where they are.

@@ -140,7 +140,7 @@ func prepareOffsets(t *testing.T, target *peer.Target) *strings.Replacer {
 		t.Fatal(answer)
 	}
 	goclient.Consumer(t, target.NameServerAddr, "OF_Online", "OF_Topic", goclient.Succeeds, consumer.WithConsumerModel(consumer.Clustering))
-	suite.Eventually(t, time.Minute, "the group commits", func() bool {
+	suite.Eventually(t, 3*time.Minute, "the group commits", func() bool {
 		answer := c.QueryOffset(t, "OF_Online", "OF_Topic", 0, map[string]string{"setZeroIfNotFound": "false"})
 		return answer.Code == wire.Success && answer.Int64(t, "offset") == messages
 	})
@@ -149,7 +149,7 @@ func prepareOffsets(t *testing.T, target *peer.Target) *strings.Replacer {
 		t.Fatalf("members %v", ids)
 	}
 	// Until it has measured twice, the Go client computes its rates as 0/0 and cannot tell anything.
-	suite.Eventually(t, time.Minute, "the client tells how it runs", func() bool {
+	suite.Eventually(t, 3*time.Minute, "the client tells how it runs", func() bool {
 		const getConsumerRunningInfo = 307
 		answer := c.Call(t, getConsumerRunningInfo, map[string]string{"consumerGroup": "OF_Online", "clientId": ids[0], "jstackEnable": "false"}, nil)
 		return len(answer.Body) > 0

@@ -94,7 +94,7 @@ func TestStatistics(t *testing.T) {
 	c.SendBack(t, "ST_Group", "ST_Topic", got.Messages[0].CommitLogOffset, 1)
 	c.Settle(t, "ST_Topic", 0, 7)
 	c.Settle(t, "%RETRY%ST_Group", 0, 1)
-	suite.Eventually(t, time.Minute, "all is counted", func() bool {
+	suite.Eventually(t, 3*time.Minute, "all is counted", func() bool {
 		s, ok := view(t, c, "TOPIC_PUT_NUMS", "ST_Topic")
 		return ok && s.Minute.Sum == 7
 	})

@@ -20,8 +20,12 @@ const (
 	adminLoopMain = "com.github.wheelmq.peer.AdminLoop"
 )
 
+// PatientClient is a JVM flag of a RocketMQ client: it waits for a connection for a minute, not for 3 s as by
+// default, which is too short for a machine that stalls.
+const PatientClient = "-Dcom.rocketmq.remoting.client.connect.timeout=60000"
+
 // ToolJVM are the JVM flags of a short-lived client or tool.
-var ToolJVM = []string{"-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
+var ToolJVM = []string{"-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", PatientClient}
 
 // MQAdmin runs one mqadmin command of RocketMQ 5.5.0 in a JVM of its own and
 // returns what it printed and its exit code. mqadmin exits with 0 after most

@@ -57,17 +57,23 @@ func recall(s *stage) {
 	if s.client == clients.Go {
 		s.Skip("this client has no recall")
 	}
-	s.setUp("DELAY")
-	p, c := s.producer(), s.simple()
-	due := time.Now().Add(15 * time.Second).Truncate(time.Second)
-	m := clients.Message{Topic: s.topic, Body: "taken back", DeliverAt: due.UnixMilli()}
-	sent := s.sendOne(&clients.Command{Op: clients.Send, Client: p, Message: &m})
-	if sent.RecallHandle == "" {
-		s.Fatal("no recall handle")
-	}
-	recalled := s.do(&clients.Command{Op: clients.Recall, Client: p, Topic: s.topic, Handle: sent.RecallHandle})
-	if recalled.MessageID != sent.MessageID {
-		s.Errorf("took back %s, sent %s", recalled.MessageID, sent.MessageID)
-	}
-	s.receiveNone(c, time.Until(due)+2*time.Second)
+	s.withLead(15*time.Second, func(lead time.Duration) bool {
+		s.setUp("DELAY")
+		p, c := s.producer(), s.simple()
+		due := time.Now().Add(lead).Truncate(time.Second)
+		m := clients.Message{Topic: s.topic, Body: "taken back", DeliverAt: due.UnixMilli()}
+		sent := s.sendOne(&clients.Command{Op: clients.Send, Client: p, Message: &m})
+		recalled, err := s.try(&clients.Command{Op: clients.Recall, Client: p, Topic: s.topic, Handle: sent.RecallHandle})
+		if time.Until(due) < 2*time.Second {
+			return false
+		}
+		if sent.RecallHandle == "" || err != nil {
+			s.Fatalf("the recall handle is %q, the recall: %v", sent.RecallHandle, err)
+		}
+		if recalled.MessageID != sent.MessageID {
+			s.Errorf("took back %s, sent %s", recalled.MessageID, sent.MessageID)
+		}
+		s.receiveNone(c, time.Until(due)+2*time.Second)
+		return true
+	})
 }

@@ -17,21 +17,24 @@ const offsetsSaved = 500 * time.Millisecond
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	peer.RequireJava(t)
-	const (
-		n, kept   = 10, "m-4"
-		invisible = 10 * time.Second
-	)
+	const n, kept = 10, "m-4"
 	l := start(t, map[string]string{"flushConsumerOffsetInterval": strconv.FormatInt(offsetsSaved.Milliseconds(), 10)})
 	s := newStage(t, l, l.program(t, clients.Go), clients.Go)
-	s.setUp("NORMAL")
-	p, c := s.producer(), s.simple()
-	s.send(p, numbered("m", n)...)
-	asked := time.Now()
-	for body, m := range s.receiveAll(c, n, invisible) {
-		if body <= kept {
-			s.ack(c, m)
+	var p, c string
+	var asked time.Time
+	var invisible time.Duration
+	s.withLead(10*time.Second, func(lead time.Duration) bool {
+		s.setUp("NORMAL")
+		p, c, invisible = s.producer(), s.simple(), lead
+		s.send(p, numbered("m", n)...)
+		asked = time.Now()
+		for body, m := range s.receiveAll(c, n, invisible) {
+			if body <= kept {
+				s.ack(c, m)
+			}
 		}
-	}
+		return time.Since(asked) < invisible
+	})
 	if l.target.Kind == peer.Real {
 		// It saves offsets now and then, and gives out again what they do not cover.
 		time.Sleep(4 * offsetsSaved)

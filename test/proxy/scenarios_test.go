@@ -71,36 +71,39 @@ func refused(s *stage) {
 
 // acks: what is acknowledged is gone, the rest returns when its time is over and not before.
 func acks(s *stage) {
-	const (
-		n, kept   = 8, "m-4"
-		invisible = 5 * time.Second
-	)
-	s.setUp("NORMAL")
-	p, c := s.producer(), s.simple()
-	s.send(p, numbered("m", n)...)
-	last := make(map[string]time.Time)
-	again := 0
-	for deadline := time.Now().Add(patience); again < n-5; {
-		if time.Now().After(deadline) {
-			s.Fatalf("%d messages, %d of them again, within %v", len(last), again, patience)
-		}
-		asked := time.Now()
-		for _, m := range s.receive(c, n, invisible) {
-			switch early := invisible - time.Since(last[m.Body]); {
-			case m.Attempt == 1 && last[m.Body].IsZero():
-				last[m.Body] = asked
-				if m.Body > kept {
-					continue
-				}
-			case m.Attempt != 2 || m.Body <= kept || early > 0:
-				s.Errorf("%s returns as attempt %d, %v early", m.Body, m.Attempt, early)
-			default:
-				again++
+	s.withLead(5*time.Second, func(invisible time.Duration) bool {
+		const n, kept = 8, "m-4"
+		s.setUp("NORMAL")
+		p, c := s.producer(), s.simple()
+		s.send(p, numbered("m", n)...)
+		last := make(map[string]time.Time)
+		again := 0
+		for deadline := time.Now().Add(patience); again < n-5; {
+			if time.Now().After(deadline) {
+				s.Fatalf("%d messages, %d of them again, within %v", len(last), again, patience)
 			}
-			s.ack(c, m)
+			asked := time.Now()
+			for _, m := range s.receive(c, n, invisible) {
+				switch early := invisible - time.Since(last[m.Body]); {
+				case m.Attempt == 1 && last[m.Body].IsZero():
+					last[m.Body] = asked
+					if m.Body > kept {
+						continue
+					}
+				case m.Attempt != 2 || m.Body <= kept || early > 0:
+					s.Errorf("%s returns as attempt %d, %v early", m.Body, m.Attempt, early)
+				default:
+					again++
+				}
+				s.ack(c, m)
+				if time.Since(asked) >= invisible {
+					return false
+				}
+			}
 		}
-	}
-	s.receiveNone(c, invisible)
+		s.receiveNone(c, invisible)
+		return true
+	})
 }
 
 // longPoll: who waits is given what arrives.

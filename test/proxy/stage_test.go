@@ -14,7 +14,7 @@ import (
 
 const (
 	// patience is for failures only: far longer than anything that is expected.
-	patience = 120 * time.Second
+	patience = 4 * time.Minute
 	// await is how long a consumer's receive waits for a message.
 	await = 2 * time.Second
 )
@@ -33,8 +33,24 @@ type stage struct {
 
 func newStage(t *testing.T, l *lab, p *program, client string) *stage {
 	t.Helper()
-	name := func(label string) string { return strings.ReplaceAll(suite.Name(t, label), ".", "_") }
-	return &stage{T: t, lab: l, on: p, client: client, topic: name("t"), group: name("g")}
+	s := &stage{T: t, lab: l, on: p, client: client}
+	s.rename()
+	return s
+}
+
+// rename gives the stage a topic and a group that nobody knows.
+func (s *stage) rename() {
+	name := func(label string) string { return strings.ReplaceAll(suite.Name(s.T, label), ".", "_") }
+	s.topic, s.group = name("t"), name("g")
+}
+
+// withLead is suite.WithLead with names of each try's own.
+func (s *stage) withLead(lead time.Duration, do func(lead time.Duration) (inTime bool)) {
+	s.Helper()
+	suite.WithLead(s.T, lead, func(lead time.Duration) bool {
+		s.rename()
+		return do(lead)
+	})
 }
 
 // setUp makes the topic, of a message type, and the group.

@@ -185,7 +185,7 @@ func serveCookbook(t *testing.T, dir, block string) (s started) {
 			t.Error(err)
 		}
 	})
-	suite.Eventually(t, time.Minute, "the server is ready", func() bool {
+	suite.Eventually(t, 3*time.Minute, "the server is ready", func() bool {
 		content, err := os.ReadFile(ready)
 		return err == nil && json.Unmarshal(content, &s) == nil
 	})

@@ -20,7 +20,7 @@ import (
 const address = "127.0.0.1:9876"
 
 // javaLimit ends a snippet that never greets.
-const javaLimit = 2 * time.Minute
+const javaLimit = 5 * time.Minute
 
 // snippet is the first code block of a language below a line of the README.
 func snippet(t *testing.T, below, language string) string {

@@ -14,7 +14,7 @@ import (
 )
 
 // limit ends a test whose messages never come.
-const limit = 60 * time.Second
+const limit = 3 * time.Minute
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -22,7 +22,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // resend are the options of a client that soon sends again when no answer comes.
-var resend = []producer.Option{producer.WithSendMsgTimeout(500 * time.Millisecond), producer.WithRetry(5)}
+var resend = []producer.Option{producer.WithSendMsgTimeout(500 * time.Millisecond), producer.WithRetry(60)}
 
 type consumedCount struct {
 	Group    string
@@ -39,7 +39,7 @@ func TestConsumed_IsWaitedFor(t *testing.T) {
 	s.fails(t, "GET", "/test/groups/billing/consumed", nil, 404, "not-found", "billing")
 	s.fails(t, "GET", "/test/groups/billing/consumed?atLeast=1&timeout=50ms", nil, 408, "timeout", "has consumed 0 messages, not 1")
 	goclient.Consumer(t, s.NameServer, "billing", "orders", goclient.Succeeds)
-	got := into[consumedCount](t, s.get(t, "/test/groups/billing/consumed?atLeast=3&timeout=60s"))
+	got := into[consumedCount](t, s.get(t, "/test/groups/billing/consumed?atLeast=3&timeout=110s"))
 	if got.Group != "billing" || got.Consumed != 3 {
 		t.Errorf("consumed %+v", got)
 	}

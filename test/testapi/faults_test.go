@@ -33,7 +33,7 @@ func TestFault_AppliesAndIsWaitedFor(t *testing.T) {
 		t.Error(err)
 	}
 	// The client has sent again what was stored already: the duplicate to be ready for.
-	if got := into[messageList](t, s.get(t, "/test/messages?topic=orders")); got.Total != 2 || got.Messages[0].MsgID != got.Messages[1].MsgID {
+	if got := into[messageList](t, s.get(t, "/test/messages?topic=orders")); got.Total < 2 || got.Messages[0].MsgID != got.Messages[1].MsgID {
 		t.Errorf("stored: %+v", got)
 	}
 	wantError(t, s.send(t, "GET", "/test/faults/f1?hits=2", nil, false, nil), 400, "invalid", "applies 1 times")

@@ -16,7 +16,7 @@ import (
 )
 
 // startLimit ends a test whose server does not start.
-const startLimit = 30 * time.Second
+const startLimit = 2 * time.Minute
 
 // server is a process with its test API.
 type server struct {

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 const (
 	topic = "orders"
 	group = "billing"
+
+	// limit bounds real time, for failures only.
+	limit = 3 * time.Minute
 )
 
 // lab is a server on a virtual clock.
@@ -46,7 +49,7 @@ func (l *lab) inFlight() *inflight.Tracker { return l.Control().Broker().InFligh
 // until goes on until the condition holds, at most five hours, and returns how far time is.
 func (l *lab) until(cond func() bool) time.Duration {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	m, err := l.time().AdvanceUntil(ctx, func() (bool, error) { return cond(), nil }, 5*time.Hour)
 	if err != nil {
@@ -67,7 +70,8 @@ func (l *lab) consumed() int64 {
 
 func (l *lab) producer() rocketmq.Producer {
 	l.t.Helper()
-	p, err := rocketmq.NewProducer(producer.WithNameServer([]string{l.NameServerAddr()}), producer.WithInstanceName(l.t.Name()+" producer"))
+	p, err := rocketmq.NewProducer(producer.WithNameServer([]string{l.NameServerAddr()}), producer.WithInstanceName(l.t.Name()+" producer"),
+		producer.WithSendMsgTimeout(limit))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestAutoSkip(t *testing.T) {
 	seen := l.push(fails)
 	l.time().SetAutoSkip(true)
 	send(t, l.producer(), "doomed", 0)
-	for deadline := time.Now().Add(30 * time.Second); len(l.DLQ(group)) == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(limit); len(l.DLQ(group)) == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no dead letter; the handler saw %v", seen.all())
 		}
@@ -86,7 +86,7 @@ func TestTwoHours(t *testing.T) {
 
 func (l *lab) wait(seen *log, n int) {
 	l.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); seen.len() < n; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(limit); seen.len() < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			l.t.Fatalf("the handler saw %v, want %d", seen.all(), n)
 		}

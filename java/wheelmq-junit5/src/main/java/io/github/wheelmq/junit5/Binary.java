@@ -96,7 +96,7 @@ final class Binary {
     }
 
     private static void goBuild(Path root, Path binary) throws IOException {
-        ProcessBuilder command = new ProcessBuilder(List.of("go", "build", "-o", binary.toString(), "./cmd/wheelmq"));
+        ProcessBuilder command = new ProcessBuilder(List.of("go", "build", "-trimpath", "-o", binary.toString(), "./cmd/wheelmq"));
         command.directory(root.toFile()).redirectErrorStream(true).environment().put("CGO_ENABLED", "0");
         Process go = command.start();
         go.getOutputStream().close();

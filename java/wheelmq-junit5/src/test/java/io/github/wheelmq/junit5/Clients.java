@@ -22,12 +22,17 @@ final class Clients implements AutoCloseable {
         boolean consume(MessageExt message);
     }
 
+    /** How long a client waits for an answer: a machine that stalls gives it late. */
+    private static final int PATIENCE_MILLIS = 60_000;
+
     private final Deque<Runnable> shutdowns = new ArrayDeque<>();
 
     DefaultMQProducer producer(String nameServer) throws MQClientException {
         DefaultMQProducer producer = new DefaultMQProducer("producers");
         producer.setNamesrvAddr(nameServer);
         producer.setInstanceName(nameServer);
+        producer.setSendMsgTimeout(PATIENCE_MILLIS);
+        producer.setMqClientApiTimeout(PATIENCE_MILLIS);
         producer.start();
         shutdowns.push(producer::shutdown);
         return producer;
@@ -37,6 +42,7 @@ final class Clients implements AutoCloseable {
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName(nameServer);
+        consumer.setMqClientApiTimeout(PATIENCE_MILLIS);
         consumer.subscribe(topic, "*");
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
             messages.stream().allMatch(listener::consume)

@@ -30,8 +30,7 @@ class CookbookTest {
     static void connect(WheelMQ mq) throws MQClientException {
         producer = PRODUCERS.producer(mq.nameServer());
         producer.setRetryTimesWhenSendFailed(20);
-        producer.setSendMsgTimeout(20_000);
-        producer.setSendMsgMaxTimeoutPerRequest(1_000);
+        producer.setSendMsgMaxTimeoutPerRequest(5_000);
     }
 
     @AfterAll

@@ -60,7 +60,7 @@ class FaultsTest {
             assertTrue(cause.getErrorMessage().contains("not today"), cause.getErrorMessage());
             assertEquals("busy", busy.id());
             assertFalse(busy.spent());
-            busy.awaitHits(3, Duration.ofSeconds(5));
+            busy.awaitHits(3, Duration.ofSeconds(60));
         }
         producer.send(Clients.message("orders", "tomorrow"));
         assertEquals(1, mq.messages("orders").size());
@@ -68,7 +68,7 @@ class FaultsTest {
 
     @Test
     void droppedReply_leavesTheMessageTwice(WheelMQ mq) throws Exception {
-        producer.setSendMsgMaxTimeoutPerRequest(300);
+        producer.setSendMsgMaxTimeoutPerRequest(5_000);
         mq.faults().add(Fault.dropReply(SEND).times(1));
         producer.send(Clients.message("orders", "twice"));
         producer.setSendMsgMaxTimeoutPerRequest(-1);

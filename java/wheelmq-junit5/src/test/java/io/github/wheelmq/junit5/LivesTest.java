@@ -22,7 +22,6 @@ class LivesTest {
     static void connect(WheelMQ mq) throws MQClientException {
         producer = CLIENTS.producer(mq.nameServer());
         producer.setRetryTimesWhenSendFailed(20);
-        producer.setSendMsgTimeout(20_000);
     }
 
     @AfterAll
@@ -40,10 +39,10 @@ class LivesTest {
         List<String> got = new CopyOnWriteArrayList<>();
         CLIENTS.consumer(mq.nameServer(), "readers", "orders", message -> got.add(Clients.text(message)));
         producer.send(Clients.message("orders", "before"));
-        mq.awaitConsumed("readers", 1, Duration.ofSeconds(20));
+        mq.awaitConsumed("readers", 1, Duration.ofSeconds(60));
         mq.restart();
         producer.send(Clients.message("orders", "after"));
-        mq.awaitConsumed("readers", 1, Duration.ofSeconds(40));
+        mq.awaitConsumed("readers", 1, Duration.ofSeconds(60));
         assertTrue(got.containsAll(List.of("before", "after")), got.toString());
         assertEquals(2, mq.messages("orders").size());
     }

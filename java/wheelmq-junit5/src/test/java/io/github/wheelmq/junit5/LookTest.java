@@ -45,7 +45,7 @@ class LookTest {
             clients.consumer(mq.nameServer(), "readers", "made", message ->
                 got.add(message.getTags() + message.getKeys() + message.getUserProperty("p") + Clients.text(message)));
             mq.produce(Outgoing.to("made", "x".getBytes()).tags("t").keys("k").property("p", "v").queue(0));
-            mq.awaitConsumed("readers", 1, Duration.ofSeconds(20));
+            mq.awaitConsumed("readers", 1, Duration.ofSeconds(60));
             assertEquals(List.of("tkvx"), got);
             assertTrue(mq.consumed("readers") >= 1);
         }

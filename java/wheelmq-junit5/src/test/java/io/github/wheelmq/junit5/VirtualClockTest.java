@@ -80,7 +80,7 @@ class VirtualClockTest {
         assertEquals("pay", mq.pending().get(0).message().text());
 
         mq.clock().advance(Duration.ofMinutes(1));
-        mq.awaitConsumed("mailer", 1, Duration.ofSeconds(10));
+        mq.awaitConsumed("mailer", 1, Duration.ofSeconds(60));
         watch.print("a message delayed by two hours, from the send to the consumer");
         assertEquals(List.of("pay"), got);
     }
@@ -96,7 +96,7 @@ class VirtualClockTest {
         // 10 s, 30 s, 1 m.
         assertTrue(moved.by().compareTo(Duration.ofSeconds(100)) >= 0, moved.toString());
         assertTrue(moved.by().compareTo(Duration.ofSeconds(160)) < 0, moved.toString());
-        mq.awaitConsumed("shy", 1, Duration.ofSeconds(10));
+        mq.awaitConsumed("shy", 1, Duration.ofSeconds(60));
     }
 
     @Test
@@ -116,7 +116,7 @@ class VirtualClockTest {
         mq.clock().autoSkip(true);
         try {
             producer.send(Clients.message("orders", "five times in vain"));
-            mq.awaitConsumed("patient", 1, Duration.ofSeconds(30));
+            mq.awaitConsumed("patient", 1, Duration.ofSeconds(60));
         } finally {
             mq.clock().autoSkip(false);
         }

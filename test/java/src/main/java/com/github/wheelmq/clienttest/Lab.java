@@ -37,7 +37,10 @@ import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
  */
 final class Lab implements AutoCloseable {
     /** How long any awaited thing may take; generous, because a passing test never waits for it. */
-    static final long PATIENCE_MILLIS = 90_000;
+    static final long PATIENCE_MILLIS = 240_000;
+
+    /** How long a client waits for an answer: the defaults of 3 s are too short for a machine that stalls. */
+    static final int CALL_MILLIS = 60_000;
 
     private static final int READ_AND_WRITE = 6;
     private static final AtomicInteger SERIAL = new AtomicInteger();
@@ -116,8 +119,7 @@ final class Lab implements AutoCloseable {
 
     private <P extends DefaultMQProducer> P start(P producer, Setting<P> setting) throws Exception {
         prepare(producer, "p");
-        // A send on a busy two-core machine may outlast the client's default of 3 s.
-        producer.setSendMsgTimeout(20_000);
+        producer.setSendMsgTimeout(CALL_MILLIS);
         setting.apply(producer);
         producer.start();
         closers.push(producer::shutdown);
@@ -176,6 +178,7 @@ final class Lab implements AutoCloseable {
         // tell the broker when its periodic one is under way; a broker then refuses pulls (code 25)
         // until the next, by default after 30 s.
         client.setHeartbeatBrokerInterval(5_000);
+        client.setMqClientApiTimeout(CALL_MILLIS);
     }
 
     /** The offset that the next message of each queue will have. */
@@ -220,6 +223,20 @@ final class Lab implements AutoCloseable {
         }
     }
 
+    /**
+     * Plays what must be over within a time, and again with three times the time as long as a slow
+     * machine made it late.
+     */
+    static void withLead(long millis, Timed timed) throws Exception {
+        final int tries = 3;
+        for (int i = 0; i < tries; i++, millis *= 3) {
+            if (timed.play(millis)) {
+                return;
+            }
+        }
+        throw new AssertionError(millis / 3 + " ms were too short, too");
+    }
+
     static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
         while (!condition.getAsBoolean()) {
@@ -241,11 +258,28 @@ final class Lab implements AutoCloseable {
         return new String(message.getBody(), StandardCharsets.UTF_8);
     }
 
+    /** Closes all clients at the same time: each may take three seconds, for no reason of the server's. */
     @Override
     public void close() {
+        List<Thread> threads = new ArrayList<>();
         while (!closers.isEmpty()) {
-            closers.pop().run();
+            Thread thread = new Thread(closers.pop(), scenario + "-close");
+            thread.start();
+            threads.add(thread);
         }
+        for (Thread thread : threads) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    /** Is played within a time, with topics of its own for each try, and tells whether it came through. */
+    interface Timed {
+        boolean play(long millis) throws Exception;
     }
 
     /** A change to a client before it starts. */

@@ -31,8 +31,9 @@ public final class Main {
         suite.keySet().removeIf(name -> !chosen.matcher(name).find());
         suite.keySet().forEach(name -> Report.line("PLAN " + name));
 
-        DefaultMQAdminExt admin = new DefaultMQAdminExt(20_000L);
+        DefaultMQAdminExt admin = new DefaultMQAdminExt((long) Lab.CALL_MILLIS);
         admin.setNamesrvAddr(args[1]);
+        admin.setMqClientApiTimeout(Lab.CALL_MILLIS);
         admin.setInstanceName("lab-admin");
         admin.start();
         AtomicInteger failed = new AtomicInteger();
@@ -51,7 +52,7 @@ public final class Main {
             }
         }));
         pool.shutdown();
-        pool.awaitTermination(10, TimeUnit.MINUTES);
+        pool.awaitTermination(18, TimeUnit.MINUTES);
     }
 
     private static boolean play(String name, Scenario scenario, Lab lab) {

@@ -18,7 +18,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 
 /** Requests: a message whose sender waits for the answer of whoever consumes it. */
 final class RequestScenarios {
-    private static final long TIMEOUT_MILLIS = 30_000;
+    private static final long TIMEOUT_MILLIS = 60_000;
 
     private RequestScenarios() {}
 
