@@ -129,7 +129,7 @@ func (s *Service) pass(now int64) (p plan) {
 		s.look(l, now, &p)
 	}
 	s.forgetKnown(now, &p)
-	p.settled = len(s.flights) == 0 && !s.waitsForFiles(now)
+	p.settled = len(s.flights) == 0 && s.repairs == 0 && !s.waitsForFiles(now)
 	s.noteOldest()
 	return p
 }
@@ -224,6 +224,9 @@ func (s *Service) look(l *line, now int64, p *plan) {
 	if more && !l.notReady {
 		p.wake = min(p.wake, max(toStore(l.loadFrom(number)*1000, lineNow, now), now+1))
 	}
+	if l.blocked != "" {
+		p.wake = min(p.wake, now+blockedPollMs)
+	}
 	if l.wall && wallClock(s.opts.Store) && (more || len(l.loaded) > 0) {
 		p.wake = min(p.wake, now+wallPollMs) // a step of the wall tells nobody
 	}
@@ -238,6 +241,9 @@ func (s *Service) look(l *line, now int64, p *plan) {
 	// Who came while the files were read may have changed what is first.
 	p.again = p.again || l.farAt != s.progress
 }
+
+// blockedPollMs is how often files are tried that could not be read, ms.
+const blockedPollMs = 1000
 
 // wallPollMs is how often a line that the wall decides looks at it, ms.
 const wallPollMs = 500

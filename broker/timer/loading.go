@@ -119,7 +119,9 @@ func (s *Service) goOn(l *line, room int) (left int) {
 	for ; room > 0 || s.opts.InOrder; room-- {
 		number, item, ok := g.next()
 		if !ok {
-			s.endLoad(l)
+			if !s.endLoad(l) {
+				return 0
+			}
 			return room
 		}
 		sec := g.second(number)
@@ -137,9 +139,14 @@ func (s *Service) goOn(l *line, room int) (left int) {
 }
 
 // endLoad puts what was read among the seconds in memory. What is damaged in it is counted; the
-// rest is delivered.
-func (s *Service) endLoad(l *line) {
+// rest is delivered. Files that could not be read for another reason are read again: false.
+func (s *Service) endLoad(l *line) (loaded bool) {
 	g := l.loading
+	if g.reader != nil && g.reader.Hole().Unread != nil {
+		l.giveUp()
+		s.cannotRead(l, g.from, g.reader.Hole().Unread)
+		return false
+	}
 	s.repairLoaded(l, g)
 	switch {
 	case g.reader != nil && g.far:
@@ -156,6 +163,7 @@ func (s *Service) endLoad(l *line) {
 		}
 	}
 	l.loadedTo = g.from + int64(len(g.seconds)) - 1
+	return true
 }
 
 // loadedNow takes in a second that is in memory now, and what came for it meanwhile.

@@ -68,10 +68,11 @@ func (f *search) end() {
 		return
 	}
 	for _, m := range f.browser.Missing() {
-		f.s.eachQueued(m.From, m.To, f.s.queueOffset, func(item *wheel.Item, r *pendingRecord) {
+		f.s.eachQueued(m.From, m.To, f.s.queueOffset, func(item *wheel.Item, r *pendingRecord) bool {
 			if f.s.belongs(f.line, f.stored, r) && (item.Flags != 0 || item.LogOffset == f.id.CommitLogOffset) {
 				f.take(item)
 			}
+			return true
 		})
 	}
 	f.browser.Close()

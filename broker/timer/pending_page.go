@@ -190,10 +190,11 @@ func (p *page) end() {
 	}
 	for _, m := range p.browser.Missing() {
 		sec := newSecond(m.Second)
-		p.s.eachQueued(m.From, m.To, p.s.queueOffset, func(item *wheel.Item, r *pendingRecord) {
+		p.s.eachQueued(m.From, m.To, p.s.queueOffset, func(item *wheel.Item, r *pendingRecord) bool {
 			if p.s.belongs(p.line, sec, r) {
 				p.take(m.Second, item)
 			}
+			return true
 		})
 	}
 	p.browser.Close()

@@ -20,6 +20,9 @@ func (s *Service) repairLoaded(l *line, g *loading) {
 			found = s.repair(l, g.seconds[0], from, to)
 		}
 		s.tellDamage(l, g.from, found, g.reader.Err())
+		if hole := g.reader.Hole(); hole.Count > 0 {
+			s.repairSorted(l, g.seconds[0], hole)
+		}
 	case g.browser != nil && g.browser.Err() != nil:
 		found := 0
 		for _, m := range g.browser.Missing() {
@@ -43,11 +46,12 @@ func (s *Service) repair(l *line, sec *second, from, to int64) (found int) {
 	for i := range sec.entries {
 		have[sec.entries[i].logOffset] = true
 	}
-	s.eachQueued(from, to, s.queueOffset, func(item *wheel.Item, p *pendingRecord) {
+	s.eachQueued(from, to, s.queueOffset, func(item *wheel.Item, p *pendingRecord) bool {
 		if !have[item.LogOffset] && s.belongs(l, sec, p) {
 			s.take(sec, item)
 			found++
 		}
+		return true
 	})
 	return found
 }
@@ -64,8 +68,8 @@ func (s *Service) belongs(l *line, sec *second, p *pendingRecord) bool {
 }
 
 // eachQueued visits the records of the timer queue that lie in [from, to) of the log, before a unit of
-// the queue, and can be read.
-func (s *Service) eachQueued(from, to, before int64, visit func(item *wheel.Item, p *pendingRecord)) {
+// the queue, and can be read, while visit wants more.
+func (s *Service) eachQueued(from, to, before int64, visit func(item *wheel.Item, p *pendingRecord) (more bool)) {
 	q := s.opts.Log.Queue(topicTimer, 0)
 	if q == nil {
 		return
@@ -77,14 +81,14 @@ func (s *Service) eachQueued(from, to, before int64, visit func(item *wheel.Item
 	}))
 	for ; at < end; at++ {
 		u, ok := q.Unit(at)
-		if !ok || u.CommitLogOffset >= to {
+		if !ok || u.CommitLogOffset >= to || !s.visitQueued(&u, visit) {
 			return
 		}
-		s.visitQueued(&u, visit)
 	}
 }
 
-func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pendingRecord)) {
+func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pendingRecord) (more bool)) (more bool) {
+	more = true
 	err := s.withRecord(u.CommitLogOffset, u.Size, nil, func(v *message.View) error {
 		p, reason := readPending(v, s.opts.PrecisionMs)
 		if reason != "" {
@@ -94,7 +98,7 @@ func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pen
 		if sup := p.supersedes; sup != nil {
 			ref := item
 			ref.Flags, ref.LogOffset = wheel.CancelRef, item.LogOffset+refOffset
-			if visit(&ref, &p); sup.Generation == 0 {
+			if more = visit(&ref, &p); sup.Generation == 0 || !more {
 				return nil
 			}
 			p.supersedes = nil
@@ -102,10 +106,11 @@ func (s *Service) visitQueued(u *store.Unit, visit func(item *wheel.Item, p *pen
 		if p.cancels != nil {
 			item.Flags = wheel.Cancel
 		}
-		visit(&item, &p)
+		more = visit(&item, &p)
 		return nil
 	})
 	if err != nil {
 		s.unread(u.CommitLogOffset, err)
 	}
+	return more
 }

@@ -22,12 +22,13 @@ func (s *Service) findLost(j job, failed error) (found []lostEntry) {
 		return nil
 	}
 	for _, b := range lost.Between {
-		s.eachQueued(b.After+1, b.Before, never, func(item *wheel.Item, p *pendingRecord) {
+		s.eachQueued(b.After+1, b.Before, never, func(item *wheel.Item, p *pendingRecord) bool {
 			for _, slot := range s.slotsOn(j.line, p) {
 				if slot >= lost.From && slot < lost.To && !lost.Has(slot, item.LogOffset) {
 					found = append(found, lostEntry{slot, *item, keyHash(p.realTopic, p.cancels)})
 				}
 			}
+			return true
 		})
 	}
 	s.opts.Logger.WithFields(logrus.Fields{"line": j.line.name, "from": lost.From, "to": lost.To, "entries": len(found)}).

@@ -40,7 +40,7 @@ func TestService_BrokenFarRecords(t *testing.T) {
 				t.Fatalf("%d messages were given another instant", moved)
 			}
 			l.close()
-			l.breakRecords("timer/absolute/far", 5, 6, 7, 42, 50)
+			l.breakRecords("segment", 5, 6, 7, 42, 50)
 			l.open()
 			for next := l.settle(); next < math.MaxInt64; next = l.settle() {
 				l.clock.Set(next)
@@ -63,14 +63,21 @@ func TestService_BrokenFarRecords(t *testing.T) {
 	}
 }
 
-// breakRecords breaks the n-th records of the only segment in a directory.
-func (l *lab) breakRecords(dir string, records ...int) {
+// breakRecords breaks the n-th records of the far file that has a part in its name and is the last such.
+func (l *lab) breakRecords(part string, records ...int) {
 	l.t.Helper()
+	const dir = "timer/absolute/far"
 	entries, err := l.disk.List(dir)
-	if err != nil || len(entries) != 1 {
-		l.t.Fatal(entries, err)
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	r, err := l.disk.Open(dir+"/"+entries[0].Name, 0)
+	name := ""
+	for _, e := range entries {
+		if strings.Contains(e.Name, part) && !strings.HasSuffix(e.Name, "index") {
+			name = dir + "/" + e.Name
+		}
+	}
+	r, err := l.disk.Open(name, 0)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -58,7 +58,9 @@ type second struct {
 	from     int64 // none of its copies lies below this log offset
 	inFlight int   // copies on their way
 	held     int   // entries that wait for a target that refuses
-	removed  map[*topicCount]int64
+	// repairing: what damage has taken of it is looked for in the log.
+	repairing bool
+	removed   map[*topicCount]int64
 }
 
 // bucket is the number of the chain that an entry is in.
@@ -159,7 +161,9 @@ func (s *second) due() int64 {
 }
 
 // finished tells that nothing of the second is left to be done.
-func (s *second) finished() bool { return s.left == 0 && s.inFlight == 0 && s.held == 0 }
+func (s *second) finished() bool {
+	return s.left == 0 && s.inFlight == 0 && s.held == 0 && !s.repairing
+}
 
 // trim lets go of the memory of a second that is finished but not done: one before it is not.
 func (s *second) trim() {

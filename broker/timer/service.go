@@ -155,6 +155,7 @@ type Service struct {
 	inFlight    int // copies that are not known to be stored for good
 	flights     []*flight
 	damaged     int64 // seconds that were found damaged
+	repairs     int   // seconds of which what is missing is looked for
 	damagedThen int64 // entries that were found missing before the start
 	reached     int64 // the last second of which something may be delivered
 	// superseding are not delivered: what removes them is in the log.

@@ -58,6 +58,8 @@ type farReader interface {
 	// inOrder tells that they come by due, equal ones in arrival order.
 	inOrder() bool
 	err() error
+	// hole is what it did not give because of damage, at the end.
+	hole() Hole
 	close()
 }
 

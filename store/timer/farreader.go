@@ -15,6 +15,8 @@ type runReader struct {
 	places  []damage
 	ended   bool
 	missing error
+	around  claim // what was read, and where damage is between
+	lost    Hole
 }
 
 // read implements farPart.
@@ -31,12 +33,13 @@ func (f *far) read(second int64) (farReader, error) {
 	if !ok {
 		return nil, nil
 	}
-	reader := &runReader{far: f, part: s, source: r.source(s)}
+	reader := &runReader{far: f, part: s, source: r.source(s), around: claim{maxLog: -1}}
 	reader.cursor = reader.source.cursor()
 	reader.cursor.passing = false
 	reader.cursor.damage = func(pos, n int64) {
 		x := &reader.source.extent
 		reader.places = append(reader.places, damage{x.file(pos), pos % x.chunk, n})
+		reader.around.damaged()
 	}
 	return reader, nil
 }
@@ -48,6 +51,7 @@ func (r *runReader) next() (Item, bool) {
 		return Item{}, false
 	}
 	if r.cursor.next(&s) {
+		r.around.sound(s.LogOffset)
 		return Item{Entry: s.Entry, Record: s.record()}, true
 	}
 	r.end()
@@ -59,7 +63,7 @@ func (r *runReader) end() {
 	r.ended = true
 	c := r.cursor
 	if c.failed != nil {
-		r.missing = c.failed
+		r.missing, r.lost.Unread = c.failed, c.failed
 		return
 	}
 	lost := r.part.count - c.found - c.cut
@@ -68,7 +72,24 @@ func (r *runReader) end() {
 	}
 	r.missing = fmt.Errorf("%w: %d of %d records of %s are missing", ErrDamaged, lost, r.part.count, r.source.extent.name)
 	r.far.report(r.places, lost, damage{file: r.source.extent.name, at: r.part.part})
+	r.noteHole(lost)
 }
+
+// noteHole notes where in the log the records lie that damage has taken: all that the run has lie below
+// an end, and within a second they mostly come as they lie in the log.
+func (r *runReader) noteHole(lost int64) {
+	end := min(r.source.claims.highest()+1, r.source.below)
+	if r.around.bad {
+		r.around.end(end - 1)
+	}
+	r.lost.Count, r.lost.Bounds = lost, Between{-1, end}
+	for _, g := range r.around.gaps {
+		r.lost.Likely = append(r.lost.Likely, Between{g.after, g.before})
+	}
+}
+
+// hole implements farReader.
+func (r *runReader) hole() Hole { return r.lost }
 
 // inOrder implements farReader.
 func (r *runReader) inOrder() bool { return r.part.ordered }

@@ -64,6 +64,24 @@ func (r *Reader) Missing() (from, to int64, ok bool) {
 	return m.from, m.to, m.from < m.to
 }
 
+// Hole is what of a second's far entries damage has taken. The CommitLog may have their records.
+type Hole struct {
+	Count  int64     // entries
+	Likely []Between // where they lie if the file is in the order of the log
+	Bounds Between   // where they lie in any case
+	// Unread is why files could not be read, which is no damage: the second is to be read again.
+	Unread error
+}
+
+// Hole is what Next does not give because of damage to far files; its Count is 0 when that is nothing.
+// It is to be asked when Next has returned false.
+func (r *Reader) Hole() Hole {
+	if r.far == nil {
+		return Hole{}
+	}
+	return r.far.hole()
+}
+
 // Close ends the Reader: records that it gave are not valid any more.
 func (r *Reader) Close() {
 	if r.far != nil {

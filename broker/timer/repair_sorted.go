@@ -1,0 +1,108 @@
+package timer
+
+import (
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/broker/redeliver"
+	wheel "github.com/wheelmq/wheelmq/store/timer"
+)
+
+// sortedRepair looks in the log for the far entries that a second in memory has lost to damage.
+type sortedRepair struct {
+	s      *Service
+	line   *line
+	sec    *second
+	hole   wheel.Hole
+	locked bool // by one who holds mu all the time
+	have   map[int64]bool
+	found  []wheel.Item
+}
+
+// repairSorted begins to look for what is missing of a second that was read. It may take a look through
+// all of the log that there is, during which others are delivered; until it is done the second is not,
+// so that a crash does not end it. With exact instants asked for it is done before anything is delivered.
+// The caller holds mu.
+func (s *Service) repairSorted(l *line, sec *second, hole wheel.Hole) {
+	r := &sortedRepair{s: s, line: l, sec: sec, hole: hole, locked: s.opts.InOrder, have: make(map[int64]bool, len(sec.entries))}
+	for i := range sec.entries {
+		r.have[sec.entries[i].logOffset] = true
+	}
+	sec.repairing = true
+	s.repairs++
+	if r.locked {
+		r.look()
+		r.end()
+		return
+	}
+	s.wg.Go(func() {
+		r.look()
+		s.mu.Lock()
+		r.end()
+		s.mu.Unlock()
+		s.wake()
+	})
+}
+
+// look looks where the entries lie if the file was in the order of the log, and then everywhere.
+func (r *sortedRepair) look() {
+	for _, b := range append(slices.Clone(r.hole.Likely), r.hole.Bounds) {
+		if int64(len(r.found)) < r.hole.Count && !redeliver.Stopped(r.s.stop) {
+			r.s.eachQueued(b.After+1, b.Before, never, r.visit)
+		}
+	}
+}
+
+func (r *sortedRepair) visit(item *wheel.Item, p *pendingRecord) (more bool) {
+	if !r.have[item.LogOffset] && r.belongs(p) {
+		if kept := r.copied(item); kept.Record != nil {
+			r.have[item.LogOffset] = true
+			r.found = append(r.found, kept)
+		}
+	}
+	return r.locked || !redeliver.Stopped(r.s.stop)
+}
+
+func (r *sortedRepair) belongs(p *pendingRecord) bool {
+	if p.cancels != nil && !r.locked {
+		r.s.mu.Lock()
+		defer r.s.mu.Unlock()
+	}
+	return r.s.belongs(r.line, r.sec, p)
+}
+
+// copied is an item with its record: the log need not be kept for it.
+func (r *sortedRepair) copied(item *wheel.Item) wheel.Item {
+	kept, at := *item, item.LogOffset
+	if item.Flags&wheel.CancelRef != 0 {
+		at -= refOffset
+	}
+	slice, err := r.s.opts.Log.Record(at, item.Size)
+	if err != nil {
+		r.s.unread(at, err)
+		return kept
+	}
+	defer slice.Release()
+	kept.Record = slices.Clone(slice.Bytes)
+	return kept
+}
+
+// end puts what was found into the second. One whose search a close has ended stays open: the next start
+// reads it again. The caller holds mu.
+func (r *sortedRepair) end() {
+	s, sec := r.s, r.sec
+	if s.repairs--; !r.locked && redeliver.Stopped(s.stop) {
+		return
+	}
+	before := sec.left
+	for i := range r.found {
+		s.take(sec, &r.found[i])
+	}
+	if !sec.loading {
+		s.loaded += sec.left - before
+	}
+	sec.repairing = false
+	s.opts.Logger.WithFields(logrus.Fields{"line": r.line.name, "second": sec.number, "missing": r.hole.Count, "inTheLog": len(r.found)}).
+		Warn("what a damaged file of sorted timers had is taken out of the log, as far as that has it")
+}
