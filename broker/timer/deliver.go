@@ -12,18 +12,18 @@ import (
 
 const (
 	// batch is how many messages of one second are delivered before others have their turn.
-	batch = 256
+	batch = 512
 	// maxInFlight is how many copies may be appended and not yet durable.
 	maxInFlight = 8192
 )
 
 // worker has what belongs to the one who delivers and takes in.
 type worker struct {
-	units [enqueueBatch]store.Unit
-	copy  *redeliver.Copier
-	group group
-	idle  []*flight // to be used again
-	stall string    // why this pass delivers nothing, or ""
+	units  [enqueueBatch]store.Unit
+	copy   *redeliver.Copier
+	putter putter
+	idle   []*flight // to be used again
+	stall  string    // why this pass delivers nothing, or ""
 	// withheld: this pass has told Stall that something was due.
 	withheld bool
 }
@@ -44,7 +44,7 @@ func (s *Service) deliverDue(l *line, sec *second, until int64) error {
 	f := s.begin(l, sec)
 	defer s.launch(f)
 	err := s.collectDue(l, sec, until, f)
-	return errors.Join(err, s.putDue(f))
+	return errors.Join(err, s.putGroup(f))
 }
 
 // collectDue collects copies for a flight, and puts what is collected whenever there is enough.
@@ -61,7 +61,7 @@ func (s *Service) collectDue(l *line, sec *second, until int64, f *flight) error
 			return err
 		case waiting:
 			// Those before it are in its topic, or still before it.
-			if err := s.putDue(f); err != nil {
+			if err := s.putGroup(f); err != nil {
 				return err
 			}
 		}
@@ -69,8 +69,8 @@ func (s *Service) collectDue(l *line, sec *second, until int64, f *flight) error
 		s.loaded--
 		switch out {
 		case sent:
-			if s.worker.group.made(i, late) {
-				if err := s.putDue(f); err != nil {
+			if s.worker.putter.making.made(i, late) {
+				if err := s.handOver(f); err != nil {
 					return err
 				}
 			}
@@ -80,16 +80,6 @@ func (s *Service) collectDue(l *line, sec *second, until int64, f *flight) error
 		}
 	}
 	return nil
-}
-
-// putDue puts what is collected. What the store refuses is due again.
-func (s *Service) putDue(f *flight) error {
-	left, err := s.putGroup(f)
-	for _, c := range left {
-		f.sec.link(c.entry)
-		s.loaded++
-	}
-	return err
 }
 
 // deliver collects the copy of a due message for its real topic, as part of a flight.
@@ -134,10 +124,11 @@ func (s *Service) deliverView(v *message.View, sec *second, e *entry) (fate, err
 		return waiting, nil
 	}
 	if reason == "" {
-		full, err := s.opts.Appender.Collect(&s.worker.group.records, &c.Record, appender.FromScheduler)
+		g := s.worker.putter.making
+		full, err := s.opts.Appender.Collect(&g.records, &c.Record, appender.FromScheduler)
 		switch {
 		case err == nil:
-			s.worker.group.collected(count, int64(message.EncodedLen(&c.Record)), full)
+			g.collected(count, int64(message.EncodedLen(&c.Record)), full)
 			return sent, nil
 		case !redeliver.Permanent(err):
 			// Not the store refuses, but somebody before it, who may mean this topic only.

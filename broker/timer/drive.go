@@ -62,6 +62,7 @@ func (p *plan) at(due int64) { p.due, p.wake = min(p.due, due), min(p.wake, due)
 
 func (s *Service) drive() {
 	defer s.wg.Done()
+	defer close(s.worker.putter.asks)
 	timer := s.opts.Store.NewTimer()
 	defer timer.Disarm()
 	for {

@@ -1,10 +1,6 @@
 package timer
 
-import (
-	"fmt"
-
-	"github.com/wheelmq/wheelmq/store"
-)
+import "github.com/wheelmq/wheelmq/store"
 
 // group is copies that are put together: one turn at the log for many.
 type group struct {
@@ -35,26 +31,9 @@ func (g *group) made(entry int32, lateMs int64) (full bool) {
 	return g.full
 }
 
-// putGroup puts the copies that are collected, as part of a flight. left are those that the store
-// refuses by the error, until the next one is collected.
-func (s *Service) putGroup(f *flight) (left []collected, err error) {
-	g := &s.worker.group
-	if len(g.copies) == 0 {
-		return nil, nil
-	}
-	f.Add()
-	stored, pending, err := s.opts.Appender.PutGroup(&g.records, f)
-	if !pending {
-		f.Drop()
-	}
-	if err != nil {
-		err = fmt.Errorf("timer: deliver: %w", err)
-	}
-	s.sent(f, g.copies[:stored])
-	left = g.copies[stored:]
+func (g *group) reset() {
 	g.records.Reset()
 	g.copies, g.full = g.copies[:0], false
-	return left, err
 }
 
 // sent takes in copies that are in the log.

@@ -103,8 +103,8 @@ func (s *Service) retryOne(h heldEntry, now int64) (out fate, err error) {
 	if out, err = s.deliver(h.sec, e); out != sent {
 		return out, err
 	}
-	s.worker.group.made(h.i, max(s.nowOf(h.line, now)-h.sec.dueOf(e), 0))
-	if _, err = s.putGroup(f); err != nil {
+	s.worker.putter.making.made(h.i, max(s.nowOf(h.line, now)-h.sec.dueOf(e), 0))
+	if err = s.putHeld(f); err != nil {
 		out = refused
 	}
 	return out, err

@@ -131,9 +131,13 @@ func (m *model) reschedule(rt *rapid.T) {
 	m.settle()
 }
 
-// pass lets time pass.
+// pass lets time pass. Where a target refuses, each try of ten seconds is an instant: not for days.
 func (m *model) pass(rt *rapid.T) {
-	m.upTo(m.clock.NowMillis() + rapid.Int64Range(1, m.horizon/2+1).Draw(rt, "ms"))
+	ms := rapid.Int64Range(1, m.horizon/2+1).Draw(rt, "ms")
+	if m.refused {
+		ms = min(ms, 600_000)
+	}
+	m.upTo(m.clock.NowMillis() + ms)
 }
 
 // upTo goes from due instant to due instant where the service answers with those.

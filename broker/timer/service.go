@@ -196,6 +196,7 @@ func New(opts Options) (*Service, error) {
 	s.maxDelayMs.Store(opts.MaxDelayMs)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)
+	s.worker.putter.init()
 	s.topics.init()
 	s.held.init()
 	s.saver.s = s
@@ -220,8 +221,9 @@ func (s *Service) Start() {
 		}
 		return
 	}
-	s.wg.Add(4)
+	s.wg.Add(5)
 	go s.drive()
+	go s.runPutter()
 	go s.runJobs()
 	go s.runPrefetch()
 	go s.saver.run()
