@@ -23,6 +23,8 @@ type Record struct {
 	// Internal records are the broker's own: due messages, retries, dead letters. They may
 	// use the space that is kept for them on a full disk.
 	Internal bool
+	// TagsKnown tells that TagsCode is set already: who made the record has come across its tags.
+	TagsKnown bool
 	// TimerOut is the TIMER_OUT_MS that was given to a record of rmq_sys_wheel_timer.
 	TimerOut int64
 
@@ -30,7 +32,7 @@ type Record struct {
 	QueueOffset     int64 // units, not bytes
 	CommitLogOffset int64 // bytes
 	StoreTimestamp  int64 // ms, taken inside the append lock
-	TagsCode        int64 // of its queue unit
+	TagsCode        int64 // of its queue unit; see TagsKnown
 }
 
 // View is a stored record read in place. Its slices alias the bytes it was parsed

@@ -72,8 +72,11 @@ func (s *Store) Collect(g *Group, rec *message.Record) Status {
 	g.encoded = slices.Grow(g.encoded, size)
 	rec.QueueOffset, rec.CommitLogOffset, rec.StoreTimestamp = 0, 0, 0
 	message.Encode(g.encoded[m.at:m.at+size], rec)
+	if !rec.TagsKnown {
+		rec.TagsCode = s.opts.TagsCode(rec.Topic, rec.Properties)
+	}
 	m.queue = g.queueOf(s, rec)
-	m.unit = Unit{Size: int32(size), TagsCode: s.opts.TagsCode(rec.Topic, rec.Properties)}
+	m.unit = Unit{Size: int32(size), TagsCode: rec.TagsCode}
 	g.encoded = g.encoded[:m.at+size]
 	g.members = append(g.members, m)
 	g.clients = g.clients || !rec.Internal

@@ -9,7 +9,7 @@ import (
 
 func TestRealProperties(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ props, real, topic, queue, superseded string }{
+	for name, c := range map[string]struct{ props, real, topic, queue, superseded, tags string }{
 		"none":            {},
 		"of a client":     {props: "A\x01b\x02REAL_X\x01c\x02", real: "A\x01b\x02REAL_X\x01c\x02"},
 		"its own":         {props: "__WMQ_DUE\x01w5\x02A\x01b\x02__WMQ_SRC\x01x\x02", real: "A\x01b\x02"},
@@ -18,11 +18,18 @@ func TestRealProperties(t *testing.T) {
 		"left open":       {props: "A\x01b\x02__WMQ_DUE\x01w5", real: "A\x01b\x02"},
 		"open at the end": {props: "__WMQ_DUE\x01w5\x02A\x01b", real: "A\x01b"},
 		"superseding":     {props: "__WMQ_SUP\x01s\x02A\x01b\x02", real: "A\x01b\x02", superseded: "s"},
+		"tags":            {props: "TAGS\x01a\x02TIMER_X\x01b\x02TAGSX\x01c\x02", real: "TAGS\x01a\x02TIMER_X\x01b\x02TAGSX\x01c\x02", tags: "a"},
+		"two tags":        {props: "TAGS\x01a\x02TAGS\x01b\x01c\x02TAGS\x01\x02TAGS", real: "TAGS\x01a\x02TAGS\x01b\x01c\x02TAGS\x01\x02TAGS", tags: "b\x01c"},
+		"tags at the end": {props: "A\x01TAGS\x01x\x02TAGS\x01d", real: "A\x01TAGS\x01x\x02TAGS\x01d", tags: "d"},
 		"nothing to read": {props: "_\x02\x01x\x02\x02R\x01\x02A\x01b\x02more", real: "_\x02\x01x\x02\x02R\x01\x02A\x01b\x02more"},
 	} {
-		real, topic, queue, superseded := redeliver.RealProperties([]byte("0"), []byte(c.props))
-		if string(real) != "0"+c.real || string(topic) != c.topic || string(queue) != c.queue || string(superseded) != c.superseded {
-			t.Errorf("%s: %q, topic %q, queue %q, superseded %q", name, real, topic, queue, superseded)
+		got := redeliver.RealProperties([]byte("0"), []byte(c.props))
+		if string(got.Properties) != "0"+c.real || string(got.Topic) != c.topic || string(got.QueueID) != c.queue ||
+			string(got.Superseded) != c.superseded || string(got.Tags) != c.tags {
+			t.Errorf("%s: %q", name, got)
+		}
+		if tags, _ := message.PropertyGet([]byte(c.props), message.PropertyTags); string(tags) != c.tags {
+			t.Errorf("%s: the tags are %q", name, tags)
 		}
 	}
 }
@@ -39,6 +46,6 @@ func BenchmarkRealProperties(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		dst, _, _, _ = redeliver.RealProperties(dst[:0], props)
+		dst = redeliver.RealProperties(dst[:0], props).Properties
 	}
 }
