@@ -155,9 +155,9 @@ func exchange(t *testing.T, nameServer, topic string) {
 func look(t *testing.T, admin *peer.Admin, nameServer, topic string) {
 	t.Helper()
 	run := func(args ...string) string {
-		out, errors, err := admin.Run(append(args, "-n", nameServer)...)
-		if err != nil || errors != "" {
-			t.Fatalf("mqadmin %v: %v\n%s", args, err, errors)
+		out, errors, exit, err := admin.Run(append(args, "-n", nameServer)...)
+		if err != nil || errors != "" || exit != 0 {
+			t.Fatalf("mqadmin %v ends with %d: %v\n%s", args, exit, err, errors)
 		}
 		return out
 	}
@@ -188,7 +188,7 @@ func (c cluster) wipe(t *testing.T, admin *peer.Admin) {
 	addrs := c.ours.NameServerAddr + ";" + c.real.NameServerAddr
 	for _, name := range []string{nameOfOurs, nameOfReal} {
 		for _, command := range []string{"wipeWritePerm", "addWritePerm"} {
-			out, _, err := admin.Run(command, "-n", addrs, "-b", name)
+			out, _, _, err := admin.Run(command, "-n", addrs, "-b", name)
 			if err != nil || strings.Count(out, "OK, ") != 2 || strings.Contains(out, "OK, 0") {
 				t.Errorf("%s of %s: %v\n%s", command, name, err, out)
 			}

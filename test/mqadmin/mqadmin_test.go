@@ -3,6 +3,7 @@ package mqadmin
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,13 +92,15 @@ var steps = []step{
 
 	{"brokerStatus", "brokerStatus -n NAMESRV -b BROKER", maskStatus},
 	{"brokerStatus-cluster", "brokerStatus -n NAMESRV -c DefaultCluster", maskStatus},
+	{"updateTopic-transaction", "updateTopic -n NAMESRV -c DefaultCluster -t AT_Tx -r 2 -w 2 -a +message.type=TRANSACTION", nil},
+	{"updateTopic-order", "updateTopic -n NAMESRV -c DefaultCluster -t AT_Order -r 2 -w 2 -o true", nil},
 }
 
 // uniqueID is the client's id of the message that the queries are for.
 const uniqueID = "7F000001000100000000000000000001"
 
 // TestCommands runs every step and compares the masked output, standard error
-// included, with testdata/<step>.txt, which is what the real broker's mqadmin
+// and exit code included, with testdata/<step>.txt, which is what the real broker's mqadmin
 // printed. A listed exception replaces the recorded text for WheelMQ.
 func TestCommands(t *testing.T) {
 	t.Parallel()
@@ -157,7 +160,7 @@ func runStep(t *testing.T, target *peer.Target, admin *peer.Admin, s step, value
 	for i := range args {
 		args[i] = values.Replace(args[i])
 	}
-	stdout, stderr, err := admin.Run(args...)
+	stdout, stderr, exit, err := admin.Run(args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +170,9 @@ func runStep(t *testing.T, target *peer.Target, admin *peer.Admin, s step, value
 	}
 	if stderr != "" {
 		got += "--- stderr\n" + mask(stderr)
+	}
+	if exit != 0 {
+		got += fmt.Sprintf("--- exit code %d\n", exit)
 	}
 	if *transcripts != "" {
 		if err := os.WriteFile(filepath.Join(*transcripts, s.name+".txt"), []byte(got), 0o644); err != nil {

@@ -65,6 +65,8 @@ func adminCommand(ctx context.Context, main string, args ...string) (*exec.Cmd, 
 		return nil, nil, fmt.Errorf("peer: mqadmin home: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, "java", slices.Concat(ToolJVM, []string{
+		// AdminLoop looks at exit codes.
+		"-Djava.security.manager=allow",
 		"-Duser.home=" + home, "-Dfile.encoding=UTF-8",
 		"-Drmq.logback.configurationFile=" + quiet,
 		"-cp", cp, main,
@@ -114,26 +116,27 @@ func StartAdmin(ctx context.Context) (*Admin, error) {
 	return a, nil
 }
 
-// Run runs one command, for example Run("topicList", "-n", addr).
-func (a *Admin) Run(args ...string) (stdout, stderr string, err error) {
+// Run runs one command, for example Run("topicList", "-n", addr). mqadmin exits with 0 after most failures: look
+// at stderr.
+func (a *Admin) Run(args ...string) (stdout, stderr string, exit int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, err := io.WriteString(a.stdin, strings.Join(args, "\x1f")+"\n"); err != nil {
-		return "", "", a.broken(err)
+		return "", "", 0, a.broken(err)
 	}
 	var outLen, errLen int
 	line, err := a.answers.ReadString('\n')
 	if err != nil {
-		return "", "", a.broken(err)
+		return "", "", 0, a.broken(err)
 	}
-	if _, err := fmt.Sscanf(line, "%d %d\n", &outLen, &errLen); err != nil {
-		return "", "", a.broken(fmt.Errorf("answer %q: %w", line, err))
+	if _, err := fmt.Sscanf(line, "%d %d %d\n", &outLen, &errLen, &exit); err != nil {
+		return "", "", 0, a.broken(fmt.Errorf("answer %q: %w", line, err))
 	}
 	both := make([]byte, outLen+errLen)
 	if _, err := io.ReadFull(a.answers, both); err != nil {
-		return "", "", a.broken(err)
+		return "", "", 0, a.broken(err)
 	}
-	return string(both[:outLen]), string(both[outLen:]), nil
+	return string(both[:outLen]), string(both[outLen:]), exit, nil
 }
 
 func (a *Admin) broken(err error) error {

@@ -8,13 +8,14 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.security.Permission;
 import org.apache.rocketmq.tools.command.MQAdminStartup;
 
 /**
  * Runs many mqadmin commands in one JVM, because starting one costs more than the command does.
  *
  * <p>A command is a line of arguments separated by U+001F. The answer is a line {@code stdoutBytes
- * stderrBytes}, then exactly that many bytes of each. The end of standard input ends the loop.
+ * stderrBytes exitCode}, then exactly that many bytes of each. The end of standard input ends the loop.
  */
 public final class AdminLoop {
     private static final String SEPARATOR = "\u001f";
@@ -26,20 +27,30 @@ public final class AdminLoop {
     public static void main(String[] unused) throws Exception {
         PrintStream wire = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        Exits exits = new Exits();
+        System.setSecurityManager(exits);
         String line;
         while ((line = commands.readLine()) != null) {
-            run(line.split(SEPARATOR, -1), wire);
+            run(line.split(SEPARATOR, -1), wire, exits);
         }
+        exits.allowed = true;
         // Clients that a command left running would keep the JVM alive.
         System.exit(0);
     }
 
-    private static void run(String[] command, PrintStream wire) throws IOException, InterruptedException {
+    private static void run(String[] command, PrintStream wire, Exits exits) throws IOException, InterruptedException {
+        exits.code = 0;
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
-        Thread worker = new Thread(() -> FreshStartup.run(command), "mqadmin " + command[0]);
+        Thread worker = new Thread(() -> {
+            try {
+                FreshStartup.run(command);
+            } catch (Exit e) {
+                exits.code = e.code;
+            }
+        }, "mqadmin " + command[0]);
         worker.setDaemon(true);
         worker.start();
         long deadline = System.nanoTime() + COMMAND_TIMEOUT_MILLIS * 1_000_000;
@@ -57,7 +68,7 @@ public final class AdminLoop {
         System.err.flush();
         byte[] stdout = out.toByteArray();
         byte[] stderr = err.toByteArray();
-        wire.print(stdout.length + " " + stderr.length + "\n");
+        wire.print(stdout.length + " " + stderr.length + " " + exits.code + "\n");
         wire.write(stdout);
         wire.write(stderr);
         wire.flush();
@@ -87,5 +98,31 @@ public final class AdminLoop {
             SUB_COMMANDS.clear();
             main0(command, null);
         }
+    }
+
+    /** A command that ends the JVM ends itself only, and its exit code is told. */
+    private static final class Exit extends Error {
+        private static final long serialVersionUID = 1L;
+        final int code;
+
+        Exit(int code) {
+            super("exit " + code, null, false, false);
+            this.code = code;
+        }
+    }
+
+    private static final class Exits extends SecurityManager {
+        volatile boolean allowed;
+        volatile int code;
+
+        @Override
+        public void checkExit(int status) {
+            if (!allowed) {
+                throw new Exit(status);
+            }
+        }
+
+        @Override
+        public void checkPermission(Permission permission) {}
     }
 }
