@@ -13,6 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/metrics"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/server"
 )
@@ -95,9 +96,9 @@ func (l *life) startTimeline(timeline *clock.Timeline) error {
 		}
 		return health.Result{State: health.Up}
 	})
-	return l.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "wheelmq_clock_wall_offset_ms", Help: "What the wall clock is ahead of store time: its steps, which store time does not follow.",
-	}, func() float64 { return float64(timeline.WallOffset().Milliseconds()) }))
+	return metrics.Register(l.metrics, "wheelmq", metrics.Gauge("wheelmq_clock_wall_offset_ms",
+		"What the wall clock is ahead of store time: its steps, which store time does not follow.",
+		func() int64 { return timeline.WallOffset().Milliseconds() }))
 }
 
 // listen opens the broker's port and, when the port was chosen, the VIP port two below.

@@ -3,9 +3,8 @@ package broker
 import (
 	"fmt"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/metrics"
 	"github.com/wheelmq/wheelmq/store"
 )
 
@@ -18,9 +17,8 @@ func (b *Broker) watchIndex() error {
 		return nil
 	}
 	b.opts.Health.Register("index", func() health.Result { return indexHealth(b.store.Stats()) })
-	return b.opts.Metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "wheelmq_index_behind_bytes", Help: "Bytes of the log whose messages are not found by key yet.",
-	}, func() float64 { return float64(b.store.Stats().IndexBehind) }))
+	return metrics.Register(b.opts.Metrics, "broker", metrics.Gauge("wheelmq_index_behind_bytes",
+		"Bytes of the log whose messages are not found by key yet.", func() int64 { return b.store.Stats().IndexBehind }))
 }
 
 // indexHealth is degraded while queries by key do not see all that is stored.

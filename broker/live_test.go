@@ -129,6 +129,9 @@ func TestLiveConfig_TopicsAndPermission(t *testing.T) {
 	if len(told) != 1 || l.broker.Topics().DataVersion().Counter == version.Counter || l.broker.Config().BrokerPermission != 4 {
 		t.Errorf("told %q: name servers hear of a permission at once, under a new version", told)
 	}
+	if got := l.gauge("rocketmq_broker_permission", nil); got != 4 {
+		t.Errorf("rocketmq_broker_permission is %v, want 4", got)
+	}
 	l.mustConfigure("defaultTopicQueueNums=3")
 	if c := l.broker.Topics().GetString(message.TopicAutoCreate); c == nil || c.WriteQueueNums != 3 {
 		t.Errorf("the topic that others inherit from is %+v, want 3 queues", c)

@@ -1,32 +1,23 @@
 package broker
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 // registerFigures shows what no service shows by itself, by the real broker's names.
 func (b *Broker) registerFigures() error {
-	if b.opts.Metrics == nil {
-		return nil
-	}
-	gauge := func(name, help string, value func() int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
-	}
-	for _, c := range []prometheus.Collector{
-		gauge("rocketmq_broker_permission", "brokerPermission: 2 to send, 4 to read, 6 for both.", func() int { return int(b.opts.Config.BrokerPermission) }),
-		gauge("rocketmq_topic_number", "Topics, system topics included.", func() int { return len(b.topics.All()) }),
-		gauge("rocketmq_consumer_group_number", "Subscription groups, the broker's own included.", func() int { return len(b.groups.All()) }),
+	return metrics.Register(b.opts.Metrics, "broker",
+		metrics.Gauge("rocketmq_broker_permission", "brokerPermission: 2 to send, 4 to read, 6 for both.",
+			func() int64 { return b.live.Get().BrokerPermission }),
+		metrics.Gauge("rocketmq_topic_number", "Topics, system topics included.", func() int { return len(b.topics.All()) }),
+		metrics.Gauge("rocketmq_consumer_group_number", "Subscription groups, the broker's own included.", func() int { return len(b.groups.All()) }),
 		&lagCollector{lagOptions{Store: b.opts.Store, Offsets: b.offsets, Log: b.store, Popped: b.pops.Each, System: b.groups.System}},
 		snapshot{b},
-	} {
-		if err := b.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("broker: register metrics: %w", err)
-		}
-	}
-	return nil
+	)
 }
 
 // snapshotBounds are the distances, s, by which pending timers are counted.

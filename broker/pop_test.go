@@ -2,7 +2,7 @@ package broker_test
 
 import (
 	"fmt"
-	"strconv"
+	"maps"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,6 +60,12 @@ func TestPop_Lag(t *testing.T) {
 // figure is a gauge of a group in topic T.
 func (l *lab) figure(name, group string) float64 {
 	l.t.Helper()
+	return l.gauge(name, map[string]string{"consumer_group": group, "topic": "T"})
+}
+
+// gauge is the gauge of a name that has at least these labels.
+func (l *lab) gauge(name string, want map[string]string) float64 {
+	l.t.Helper()
 	families, err := l.metrics.(prometheus.Gatherer).Gather()
 	if err != nil {
 		l.t.Fatal(err)
@@ -68,13 +74,15 @@ func (l *lab) figure(name, group string) float64 {
 		for _, m := range f.GetMetric() {
 			labels := make(map[string]string)
 			for _, pair := range m.GetLabel() {
-				labels[pair.GetName()] = pair.GetValue()
+				if _, asked := want[pair.GetName()]; asked {
+					labels[pair.GetName()] = pair.GetValue()
+				}
 			}
-			if f.GetName() == name && labels["consumer_group"] == group && labels["topic"] == "T" {
+			if f.GetName() == name && maps.Equal(labels, want) {
 				return m.GetGauge().GetValue()
 			}
 		}
 	}
-	l.t.Fatal("no " + name + " of " + strconv.Quote(group))
+	l.t.Fatalf("no %s of %v", name, want)
 	return 0
 }

@@ -21,7 +21,7 @@ func (b *Broker) admitTransactions(delay appender.Hook) *transaction.Admission {
 	if b.opts.Differences.On(difference.DelayAfterCommit) {
 		a.Delayed = func(rec *message.Record) error {
 			b.opts.Differences.Use(difference.DelayAfterCommit)
-			return delay.Apply(rec, appender.FromClient)
+			return delay(rec, appender.FromClient)
 		}
 	}
 	return a

@@ -61,10 +61,3 @@ func WallMillis(c Clock) int64 {
 	}
 	return c.NowMillis()
 }
-
-// AtWall is the instant of c at which an absolute time is reached: not before c reads it, and
-// not before the wall does, if the wall goes on as it is. Whoever waits for it asks again
-// when it has come, since the wall may have been stepped back.
-func AtWall(c Clock, atMillis int64) int64 {
-	return max(atMillis, atMillis+c.NowMillis()-WallMillis(c))
-}

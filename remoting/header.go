@@ -1,10 +1,22 @@
 package remoting
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // nullField is the real server's refusal of a header that lacks a required field.
 func nullField(name string) *Error {
 	return &Error{Code: SystemError, Remark: "the custom field <" + name + "> is null"}
+}
+
+// firstMissing refuses a hot header for the first required field that was not seen. Both are bits by the
+// place of the field's name.
+func firstMissing(seen, required int, names []string) error {
+	if missing := required &^ seen; missing != 0 {
+		return nullField(names[bits.TrailingZeros(uint(missing))])
+	}
+	return nil
 }
 
 func badField(name string, value []byte, want string) *Error {

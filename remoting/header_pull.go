@@ -58,12 +58,7 @@ func (h *PullMessageRequest) Decode(fields *Fields) error {
 	if failed != nil {
 		return failed
 	}
-	for i, name := range pullRequired {
-		if seen&(1<<i) == 0 {
-			return nullField(name)
-		}
-	}
-	return nil
+	return firstMissing(seen, 1<<len(pullRequired)-1, pullRequired[:])
 }
 
 // Encode writes the header.

@@ -64,14 +64,7 @@ func (h *SendMessageRequest) Decode(fields *Fields) error {
 	if failed != nil {
 		return failed
 	}
-	if missing := sendRequired &^ seen; missing != 0 {
-		for i, name := range sendLongNames {
-			if missing&(1<<i) != 0 {
-				return nullField(name)
-			}
-		}
-	}
-	return nil
+	return firstMissing(seen, sendRequired, sendLongNames[:])
 }
 
 func sendFieldOf(key []byte) sendField {

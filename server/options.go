@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"runtime"
@@ -14,8 +15,8 @@ import (
 
 // Pool bounds the workers of one class of requests.
 type Pool struct {
-	Workers int // goroutines
-	Queue   int // requests that may wait for one
+	Workers int // goroutines; 0: 8
+	Queue   int // requests that may wait for one; 0: 10,000
 }
 
 // Options of a Server. Zero values mean the defaults named at each field.
@@ -55,6 +56,8 @@ type Options struct {
 const (
 	defaultIdleTimeout = 120 * time.Second
 	defaultMaxOutbound = 64 << 20
+	defaultWorkers     = 8
+	defaultQueue       = 10_000
 )
 
 func (o Options) withDefaults() (Options, error) {
@@ -68,10 +71,19 @@ func (o Options) withDefaults() (Options, error) {
 	if host == "" {
 		host = "0.0.0.0"
 	}
-	o.Addr = net.JoinHostPort(host, port)
-	if o.Name == "" {
-		o.Name = "server"
+	o.Addr, o.Name = net.JoinHostPort(host, port), cmp.Or(o.Name, "server")
+	o.bound()
+	if o.Log == nil {
+		silent := logrus.New()
+		silent.SetLevel(logrus.PanicLevel)
+		o.Log = silent
 	}
+	o.Log = o.Log.WithField("server", o.Name)
+	return o, nil
+}
+
+// bound sets the bounds that are not given.
+func (o *Options) bound() {
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = defaultIdleTimeout
 	}
@@ -87,19 +99,12 @@ func (o Options) withDefaults() (Options, error) {
 	if o.NumEventLoop <= 0 {
 		o.NumEventLoop = runtime.GOMAXPROCS(0)
 	}
-	for class := range o.Pools {
-		if o.Pools[class].Workers <= 0 {
-			o.Pools[class].Workers = 8
+	for i := range o.Pools {
+		if o.Pools[i].Workers <= 0 {
+			o.Pools[i].Workers = defaultWorkers
 		}
-		if o.Pools[class].Queue <= 0 {
-			o.Pools[class].Queue = 10000
+		if o.Pools[i].Queue <= 0 {
+			o.Pools[i].Queue = defaultQueue
 		}
 	}
-	if o.Log == nil {
-		silent := logrus.New()
-		silent.SetLevel(logrus.PanicLevel)
-		o.Log = silent
-	}
-	o.Log = o.Log.WithField("server", o.Name)
-	return o, nil
 }

@@ -21,10 +21,7 @@ const (
 
 // Hook looks at every record before it is stored, may rewrite it, and refuses it by an error,
 // which clients see when it is a *remoting.Error.
-type Hook struct {
-	Name  string
-	Apply func(*message.Record, Origin) error
-}
+type Hook func(*message.Record, Origin) error
 
 // Log is what the Appender needs of the store.
 type Log interface {
@@ -43,16 +40,7 @@ type Appender struct {
 // New returns an Appender with hooks in the order they run. Stripping this server's own
 // properties comes before all of them.
 func New(log Log, hooks ...Hook) *Appender {
-	return &Appender{log: log, hooks: append([]Hook{{Name: "stripOwnProperties", Apply: stripOwnProperties}}, hooks...)}
-}
-
-// Hooks lists the hooks' names in order.
-func (a *Appender) Hooks() []string {
-	names := make([]string, len(a.hooks))
-	for i, h := range a.hooks {
-		names[i] = h.Name
-	}
-	return names
+	return &Appender{log: log, hooks: append([]Hook{stripOwnProperties}, hooks...)}
 }
 
 // Put stores one record. See store.Log for pending and done.
@@ -98,8 +86,8 @@ func (a *Appender) PutGroup(g *store.Group, done store.Completion) (stored int, 
 }
 
 func (a *Appender) apply(rec *message.Record, origin Origin) error {
-	for i := range a.hooks {
-		if err := a.hooks[i].Apply(rec, origin); err != nil {
+	for _, hook := range a.hooks {
+		if err := hook(rec, origin); err != nil {
 			return err
 		}
 	}

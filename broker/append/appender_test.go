@@ -59,10 +59,10 @@ func TestPut_HooksRunInOrderAndRefuse(t *testing.T) {
 	refusal := errors.New("no")
 	var ran []string
 	hook := func(name string, err error) appender.Hook {
-		return appender.Hook{Name: name, Apply: func(*message.Record, appender.Origin) error {
+		return func(*message.Record, appender.Origin) error {
 			ran = append(ran, name)
 			return err
-		}}
+		}
 	}
 	a := appender.New(&log, hook("first", nil), hook("second", refusal), hook("third", nil))
 	if _, _, err := a.Put(&message.Record{Topic: "T"}, appender.FromClient, nil); !errors.Is(err, refusal) {
@@ -77,12 +77,12 @@ func TestCollect_IsLikePut(t *testing.T) {
 	t.Parallel()
 	var log lastPut
 	refusal := errors.New("no")
-	a := appender.New(&log, appender.Hook{Name: "refuse", Apply: func(rec *message.Record, _ appender.Origin) error {
+	a := appender.New(&log, func(rec *message.Record, _ appender.Origin) error {
 		if rec.Topic == "refused" {
 			return refusal
 		}
 		return nil
-	}})
+	})
 	var g store.Group
 	forged := message.PropertyAppend(nil, message.PropertySource, "1:2:0")
 	if full, err := a.Collect(&g, &message.Record{Topic: "T", Properties: forged}, appender.FromBroker); full || err != nil {

@@ -20,7 +20,7 @@ type Cache struct {
 // Compile is Compile without an allocation for an expression that was seen before.
 func (c *Cache) Compile(expressionType, expression []byte) (*Filter, error) {
 	byTag := ByTag(expressionType)
-	if byTag && (len(expression) == 0 || string(expression) == SubAll) {
+	if byTag && (len(expression) == 0 || string(expression) == subAll) {
 		return All, nil
 	}
 	if !byTag && string(expressionType) != TypeSQL92 {

@@ -48,7 +48,7 @@ func broken(format string, args ...any) error {
 }
 
 func compileTags(expression string) (*Filter, error) {
-	if expression == "" || expression == SubAll {
+	if expression == "" || expression == subAll {
 		return All, nil
 	}
 	if strings.Trim(expression, "|") == "" && strings.Contains(expression, "||") {

@@ -7,8 +7,8 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 )
 
-// SubAll is the expression that wants every record.
-const SubAll = "*"
+// subAll is the expression that wants every record.
+const subAll = "*"
 
 // Filter is a compiled expression. It is immutable.
 type Filter struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 // MaxLiveMillis is how long a lock outlives its last renewal
@@ -39,10 +40,8 @@ func NewTable(wire clock.Clock) *Table {
 }
 
 // Register puts the number of held locks into the instance's metrics.
-func (t *Table) Register(metrics prometheus.Registerer) error {
-	return metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "wheelmq_queue_locks", Help: "Queues locked by orderly consumers.",
-	}, func() float64 { return float64(t.Len()) }))
+func (t *Table) Register(registry prometheus.Registerer) error {
+	return metrics.Register(registry, "lock", metrics.Gauge("wheelmq_queue_locks", "Queues locked by orderly consumers.", t.Len))
 }
 
 // Lock takes or renews those of queues that no other client holds and returns the ones

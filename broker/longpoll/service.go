@@ -31,7 +31,7 @@ type Options struct {
 	MaxWaiters int                   // 0: 200,000; beyond it pulls are answered at once
 	Workers    int                   // 0: 2
 	// MaxTurns bounds the pops and notifications that are held, MaxTurnsEach those of one group, topic
-	// and queue. 0: 100,000 and 1,024, as popPollingSize and maxPopPollingSize.
+	// and queue (maxPopPollingSize, popPollingSize). 0: 100,000 and 1,024.
 	MaxTurns, MaxTurnsEach int
 }
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 // fileName is the file's name in the config directory.
@@ -44,20 +44,10 @@ func New(opts Options) (*Table, error) {
 	if opts.Health != nil {
 		opts.Health.Register("offsets", t.check)
 	}
-	if opts.Metrics != nil {
-		commits := prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "wheelmq_offset_commits_total", Help: "Consumer offsets committed.",
-		}, func() float64 { return float64(t.commits.Load()) })
-		resets := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "wheelmq_offset_resets_pending", Help: "Queues whose offset was reset and whose clients have not gone on from there.",
-		}, func() float64 { return float64(t.resets.Load()) })
-		for _, c := range []prometheus.Collector{commits, resets} {
-			if err := opts.Metrics.Register(c); err != nil {
-				return nil, fmt.Errorf("offset: register metrics: %w", err)
-			}
-		}
-	}
-	return t, nil
+	return t, metrics.Register(opts.Metrics, "offset",
+		metrics.Counter("wheelmq_offset_commits_total", "Consumer offsets committed.", t.commits.Load),
+		metrics.Gauge("wheelmq_offset_resets_pending", "Queues whose offset was reset and whose clients have not gone on from there.", t.resets.Load),
+	)
 }
 
 // SaveWithin changes how long a committed offset waits for its save, ms, from the next one on; 0 and

@@ -17,6 +17,7 @@ import (
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/metrics"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -75,22 +76,10 @@ func New(opts Options) (*Service, error) {
 }
 
 func (s *Service) register() error {
-	if s.opts.Metrics == nil {
-		return nil
-	}
-	for _, c := range []prometheus.Collector{
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "rocketmq_parked_messages_total", Help: "Due messages that their target refused for good.",
-		}, func() float64 { return float64(s.parked.Load()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "rocketmq_parked_messages", Help: "Messages in the topic of parked messages, from earlier runs too.",
-		}, func() float64 { return float64(s.Count()) }),
-	} {
-		if err := s.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("park: %w", err)
-		}
-	}
-	return nil
+	return metrics.Register(s.opts.Metrics, "park",
+		metrics.Counter("rocketmq_parked_messages_total", "Due messages that their target refused for good.", s.parked.Load),
+		metrics.Gauge("rocketmq_parked_messages", "Messages in the topic of parked messages, from earlier runs too.", s.Count),
+	)
 }
 
 func (s *Service) check() health.Result {

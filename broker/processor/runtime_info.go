@@ -57,9 +57,8 @@ type RuntimeInfoOptions struct {
 // RuntimeInfo serves GET_BROKER_RUNTIME_INFO (28) and GET_BROKER_CONFIG (26).
 //
 // Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. So are two of RocketMQ
-// 4, for exporters. What this
-// server does not have (transient store pool, transactions) is shown as the
-// real one shows it when it is off.
+// 4, for exporters. What this server does not have, as a transient store pool, is shown as the real one
+// shows it when it is off.
 type RuntimeInfo struct {
 	opts RuntimeInfoOptions
 }
@@ -149,19 +148,12 @@ func (r *RuntimeInfo) addTotals(t map[string]string) {
 }
 
 func (r *RuntimeInfo) addStore(t map[string]string) {
-	log := r.opts.Store
-	first, end := log.MinCommitLogOffset(), log.MaxCommitLogOffset()
-	earliest := int64(-1)
+	first, end := r.opts.Store.MinCommitLogOffset(), r.opts.Store.MaxCommitLogOffset()
 	if first == end {
 		first = -1
-	} else if record, err := log.Record(first, 0); err == nil {
-		if view, err := message.Parse(record.Bytes); err == nil {
-			earliest = view.StoreTimestamp
-		}
-		record.Release()
 	}
 	t["commitLogMinOffset"], t["commitLogMaxOffset"] = decimal(first), decimal(end)
-	t["earliestMessageTimeStamp"] = decimal(earliest)
+	t["earliestMessageTimeStamp"] = decimal(r.earliest(first))
 	t["dispatchBehindBytes"] = decimal(call(r.opts.DispatchBehind))
 	t["remainHowManyDataToFlush"] = humanBytes(call(r.opts.Unflushed))
 
@@ -174,6 +166,23 @@ func (r *RuntimeInfo) addStore(t map[string]string) {
 	t["commitLogDiskRatio"], t["consumeQueueDiskRatio"] = shown, shown
 	t["commitLogDiskRatio_"+r.opts.CommitLogDir] = shown
 	t["commitLogDirCapacity"] = fmt.Sprintf("Total : %s, Free : %s.", humanBytes(int64(total)), humanBytes(int64(free)))
+}
+
+// earliest is when the first record of the log was stored, ms; -1 when that cannot be read.
+func (r *RuntimeInfo) earliest(first int64) int64 {
+	if first < 0 {
+		return -1
+	}
+	record, err := r.opts.Store.Record(first, 0)
+	if err != nil {
+		return -1
+	}
+	defer record.Release()
+	view, err := message.Parse(record.Bytes)
+	if err != nil {
+		return -1
+	}
+	return view.StoreTimestamp
 }
 
 // addPools shows the classes under the names of the real server's thread pools.

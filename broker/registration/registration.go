@@ -285,13 +285,12 @@ func (l *link) register(ctx context.Context, wrapper remoting.TopicConfigWrapper
 		return fmt.Errorf("registration: %w", err)
 	}
 	identity := l.identity()
-	host, _, err := net.SplitHostPort(identity.BrokerAddr)
+	replicas, err := haAddr(identity.BrokerAddr)
 	if err != nil {
 		return fmt.Errorf("registration: %w", err)
 	}
 	header := remoting.RegisterBrokerRequest{
-		BrokerIdentity: identity, HAServerAddr: net.JoinHostPort(host, strconv.Itoa(l.haPort(identity.BrokerAddr))),
-		BodyCRC32: int64(crc32.ChecksumIEEE(body) & 0x7FFFFFFF),
+		BrokerIdentity: identity, HAServerAddr: replicas, BodyCRC32: int64(crc32.ChecksumIEEE(body) & 0x7FFFFFFF),
 	}
 	var ext remoting.ExtWriter
 	header.Encode(&ext)
@@ -299,17 +298,17 @@ func (l *link) register(ctx context.Context, wrapper remoting.TopicConfigWrapper
 	return err
 }
 
-// haPort is the port that a replica would use: one above the broker's.
-func (l *link) haPort(brokerAddr string) int {
-	_, port, err := net.SplitHostPort(brokerAddr)
+// haAddr is where a replica would connect to: one port above the broker's.
+func haAddr(brokerAddr string) (string, error) {
+	host, port, err := net.SplitHostPort(brokerAddr)
 	if err != nil {
-		return 0
+		return "", err
 	}
-	n, err := strconv.Atoi(port)
+	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return 0
+		return "", fmt.Errorf("broker address %s: %w", brokerAddr, err)
 	}
-	return n + 1
+	return net.JoinHostPort(host, strconv.FormatUint(n+1, 10)), nil
 }
 
 // identity is the broker as this name server's clients should reach it.

@@ -42,7 +42,7 @@ type AnyTime interface {
 // TIMER_* properties, which are dropped; without one they are for AnyTime to look at.
 func NewHook(opts HookOptions) appender.Hook {
 	h := hook{opts}
-	return appender.Hook{Name: "handleScheduleMessage", Apply: h.apply}
+	return h.apply
 }
 
 type hook struct{ opts HookOptions }

@@ -120,12 +120,12 @@ func (l *lab) open() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.appender = appender.New(l.store, appender.Hook{Name: "refuse", Apply: func(r *message.Record, o appender.Origin) error {
+	l.appender = appender.New(l.store, func(r *message.Record, o appender.Origin) error {
 		if refused := l.refuse.Load(); o == appender.FromScheduler && refused != nil && r.Topic == *refused {
 			return &remoting.Error{Code: remoting.SystemBusy, Remark: "busy"}
 		}
 		return nil
-	}}, schedule.NewHook(schedule.HookOptions{
+	}, schedule.NewHook(schedule.HookOptions{
 		Levels: schedule.NewLevelTable(levels), Enabled: true, Store: l.clock, AnyTime: noTimers{}, Differences: differences,
 	}))
 	l.health = health.NewRegistry()

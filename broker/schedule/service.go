@@ -45,10 +45,6 @@ type (
 	Parker interface {
 		Park(rec *message.Record, service, reason string) error
 	}
-	// Traffic counts what is delivered, by topic and bytes.
-	Traffic interface {
-		Delivered(topic string, size int64)
-	}
 	// Topics knows which topics exist.
 	Topics interface {
 		Get(name []byte) *topic.Config
@@ -79,7 +75,6 @@ type Options struct {
 	Metrics          prometheus.Registerer // may be nil
 	Health           *health.Registry      // may be nil
 	Stall            Stall                 // may be nil
-	Traffic          Traffic               // may be nil
 	// OverdueMs is how late a message may be before health tells (delayOverdueThreshold), ms; 0: 2,000.
 	OverdueMs int64
 	// Hangs tells whether a watchdog has found that nothing is done about what is due; may be nil.

@@ -16,10 +16,9 @@ type Config = remoting.TopicConfig
 
 // Bits of Config.Perm.
 const (
-	PermPriority int32 = 8
-	PermRead     int32 = 4
-	PermWrite    int32 = 2
-	PermInherit  int32 = 1
+	PermRead    int32 = 4
+	PermWrite   int32 = 2
+	PermInherit int32 = 1
 )
 
 // Format is a configuration as the real broker's remarks print it.

@@ -46,7 +46,7 @@ func NewAdmission(t Times) *Admission {
 // Hook is prepareTransaction: what a client sends as prepared goes to the half topic and keeps where
 // it is meant for as REAL_TOPIC and REAL_QID. It comes before the hook that delays messages.
 func (a *Admission) Hook() appender.Hook {
-	return appender.Hook{Name: "prepareTransaction", Apply: a.apply}
+	return a.apply
 }
 
 func (a *Admission) apply(rec *message.Record, origin appender.Origin) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 // topicCounts counts the transactions of one topic.
@@ -63,25 +64,12 @@ func (s *Service) register() error {
 	if s.opts.Health != nil {
 		s.opts.Health.Register("transactions", s.check)
 	}
-	if s.opts.Metrics == nil {
-		return nil
-	}
-	counter := func(name, help string, value func() int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
-	}
-	for _, c := range []prometheus.Collector{
+	return metrics.Register(s.opts.Metrics, "transaction",
 		s.counts.latency, perTopic{&s.counts},
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "wheelmq_transaction_open", Help: "Half messages that are neither committed nor rolled back.",
-		}, func() float64 { return float64(s.Open()) }),
-		counter("wheelmq_transaction_checks_total", "Questions to producers whether a transaction is committed.", s.counts.asked.Load),
-		counter("wheelmq_transaction_unreadable_total", "Half messages and op records that could not be read.", s.counts.unreadable.Load),
-	} {
-		if err := s.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("transaction: register metrics: %w", err)
-		}
-	}
-	return nil
+		metrics.Gauge("wheelmq_transaction_open", "Half messages that are neither committed nor rolled back.", s.Open),
+		metrics.Counter("wheelmq_transaction_checks_total", "Questions to producers whether a transaction is committed.", s.counts.asked.Load),
+		metrics.Counter("wheelmq_transaction_unreadable_total", "Half messages and op records that could not be read.", s.counts.unreadable.Load),
+	)
 }
 
 // The figures of each topic.

@@ -24,15 +24,15 @@ var (
 	// ErrLimit is wrapped when time went as far as allowed before the condition held.
 	ErrLimit = errors.New("virtualtime: the condition does not hold within the limit")
 	// ErrBusy is wrapped when what must be finished before time goes on was not finished in the
-	// real time that a caller has, or DefaultPatience.
+	// real time that a caller has, or defaultPatience.
 	ErrBusy = errors.New("virtualtime: not finished in time")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("virtualtime: closed")
 )
 
-// DefaultPatience is the real time for which nothing may change before an Engine gives up. Clients
+// defaultPatience is the real time for which nothing may change before an Engine gives up. Clients
 // whose connection broke off are back after half a minute.
-const DefaultPatience = 45 * time.Second
+const defaultPatience = 45 * time.Second
 
 type (
 	// InFlight knows what consumers have not finished with.
@@ -58,7 +58,7 @@ type Options struct {
 	Keep     func() error
 	InFlight InFlight
 	Log      logrus.FieldLogger
-	Patience time.Duration // 0: DefaultPatience
+	Patience time.Duration // 0: defaultPatience
 }
 
 // Moved is what turning the clock has done.
@@ -84,7 +84,7 @@ type Engine struct {
 // New returns an Engine that turns nothing by itself.
 func New(opts Options) *Engine {
 	if opts.Patience <= 0 {
-		opts.Patience = DefaultPatience
+		opts.Patience = defaultPatience
 	}
 	e := &Engine{opts: opts, turn: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())

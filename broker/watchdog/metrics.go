@@ -1,9 +1,9 @@
 package watchdog
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 var (
@@ -50,11 +50,5 @@ func flag(set bool) float64 {
 }
 
 func (w *Watchdog) register() error {
-	if w.opts.Metrics == nil {
-		return nil
-	}
-	if err := w.opts.Metrics.Register(collector{w}); err != nil {
-		return fmt.Errorf("watchdog: register metrics: %w", err)
-	}
-	return nil
+	return metrics.Register(w.opts.Metrics, "watchdog", collector{w})
 }

@@ -71,52 +71,62 @@ func CheckExceptions(tb testing.TB, suite string, cases []string) int {
 // parseExceptions reads one entry per "## suite/case" heading: the reason is
 // the text below it, the transcripts are code blocks marked "peer" and "ours".
 func parseExceptions(lines *bufio.Scanner) (map[string]Exception, error) {
-	list := make(map[string]Exception)
-	var e Exception
-	var block *strings.Builder
-	var peer, ours, reason strings.Builder
-	finish := func() error {
-		if e.Name == "" {
-			return nil
-		}
-		e.Reason, e.Peer, e.Ours = strings.TrimSpace(reason.String()), peer.String(), ours.String()
-		if e.Reason == "" || e.Peer == "" {
-			return fmt.Errorf("peer: exception %s lacks its reason or the transcript of the real broker", e.Name)
-		}
-		if _, twice := list[e.Name]; twice {
-			return fmt.Errorf("peer: exception %s is listed twice", e.Name)
-		}
-		list[e.Name] = e
-		return nil
-	}
+	p := exceptionParser{list: make(map[string]Exception)}
 	for lines.Scan() {
-		line := lines.Text()
-		switch {
-		case strings.HasPrefix(line, "```") && block != nil:
-			block = nil
-		case line == "```peer":
-			block = &peer
-		case line == "```ours":
-			block = &ours
-		case block != nil:
-			block.WriteString(line + "\n")
-		case strings.HasPrefix(line, "## "):
-			if err := finish(); err != nil {
-				return nil, err
-			}
-			e = Exception{Name: strings.TrimSpace(line[len("## "):])}
-			peer.Reset()
-			ours.Reset()
-			reason.Reset()
-		case e.Name != "":
-			reason.WriteString(line + "\n")
+		if err := p.line(lines.Text()); err != nil {
+			return nil, err
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("peer: list of exceptions: %w", err)
 	}
-	if err := finish(); err != nil {
-		return nil, err
+	return p.list, p.finish()
+}
+
+// exceptionParser is the entry that is being read, and those before it.
+type exceptionParser struct {
+	list               map[string]Exception
+	name               string // "" before the first heading
+	peer, ours, reason strings.Builder
+	block              *strings.Builder // the code block that lines go to, or nil
+}
+
+func (p *exceptionParser) line(text string) error {
+	switch {
+	case strings.HasPrefix(text, "```") && p.block != nil:
+		p.block = nil
+	case text == "```peer":
+		p.block = &p.peer
+	case text == "```ours":
+		p.block = &p.ours
+	case p.block != nil:
+		p.block.WriteString(text + "\n")
+	case strings.HasPrefix(text, "## "):
+		if err := p.finish(); err != nil {
+			return err
+		}
+		p.name = strings.TrimSpace(text[len("## "):])
+	case p.name != "":
+		p.reason.WriteString(text + "\n")
 	}
-	return list, nil
+	return nil
+}
+
+// finish takes the entry into the list.
+func (p *exceptionParser) finish() error {
+	if p.name == "" {
+		return nil
+	}
+	e := Exception{Name: p.name, Reason: strings.TrimSpace(p.reason.String()), Peer: p.peer.String(), Ours: p.ours.String()}
+	if e.Reason == "" || e.Peer == "" {
+		return fmt.Errorf("peer: exception %s lacks its reason or the transcript of the real broker", e.Name)
+	}
+	if _, twice := p.list[e.Name]; twice {
+		return fmt.Errorf("peer: exception %s is listed twice", e.Name)
+	}
+	p.list[e.Name] = e
+	p.peer.Reset()
+	p.ours.Reset()
+	p.reason.Reset()
+	return nil
 }
