@@ -3,8 +3,8 @@ package wheelmq_test
 import (
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -23,12 +23,10 @@ func TestAssignment_OfTwoBrokers(t *testing.T) {
 	const body = `{"clientId":"c","consumerGroup":"g","messageModel":"BROADCASTING","strategyName":"AVG","topic":"shared"}`
 	for _, addr := range []string{first.BrokerAddr(), second.BrokerAddr()} {
 		var answer string
-		for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		await.Until(t, "both brokers are known at "+addr, func() bool {
 			answer = string(call(t, addr, remoting.QueryAssignment, nil, body).Body)
-			if strings.Contains(answer, `"broker-a"`) && strings.Contains(answer, `"broker-b"`) {
-				break
-			}
-		}
+			return strings.Contains(answer, `"broker-a"`) && strings.Contains(answer, `"broker-b"`)
+		})
 		if n := strings.Count(answer, `"messageQueue":`); n != 2 || !strings.Contains(answer, `"broker-b"`) {
 			t.Errorf("%s", answer)
 		}

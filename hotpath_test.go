@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 )
@@ -45,7 +46,7 @@ func (l *hotLoad) run(t *testing.T, addr string) []*remoting.Command {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(await.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = c.Write(l.frames) }()
@@ -153,10 +154,11 @@ func TestHotPath_SkipsNothing(t *testing.T) {
 
 	// The last frames are counted when their replies have left.
 	const frames = `wheelmq_frames_total{port="broker",server="broker"}`
-	after := metrics(t, i.HTTPAddr())
-	for until := time.Now().Add(10 * time.Second); after[frames]-before[frames] < 5*n+(inQueue+31)/32 && time.Now().Before(until); {
+	var after map[string]float64
+	await.Until(t, "all frames are counted", func() bool {
 		after = metrics(t, i.HTTPAddr())
-	}
+		return after[frames]-before[frames] >= 5*n+(inQueue+31)/32
+	})
 	for queueID, topicName := range map[string]string{"17": message.TopicSchedule, "0": message.TopicTimer} {
 		end := call(t, i.BrokerAddr(), remoting.GetMaxOffset, map[string]string{"topic": topicName, "queueId": queueID}, "")
 		if text, _ := end.Ext.Get("offset"); string(text) != strconv.Itoa(n) {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
@@ -19,6 +18,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/client"
@@ -51,7 +51,7 @@ func start(t *testing.T, dir string, set ...string) *wheelmq.Instance {
 
 func call(t *testing.T, addr string, code int32, fields map[string]string, body string) *remoting.Command {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	c, err := client.Dial(ctx, addr)
 	if err != nil {
@@ -191,15 +191,10 @@ func TestStart_PendingTimers_AreNotLostSilently(t *testing.T) {
 		t.Error("timers were parked, which are another's")
 	}
 	i = start(t, dir)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(parked); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Error("the timers were not parked")
-			break
-		}
-	}
+	await.Until(t, "the timers are parked", func() bool {
+		_, err := os.Stat(parked)
+		return err == nil
+	})
 	if err := i.Close(context.Background()); err != nil {
 		t.Error(err)
 	}

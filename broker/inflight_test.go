@@ -4,21 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/inflight"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); !cond(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%s did not happen", what)
-		}
-	}
+	await.Until(t, what, cond)
 }
 
 func opened(t *testing.T) *lab {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
@@ -19,6 +18,7 @@ import (
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -107,7 +107,7 @@ func (l *lab) close() {
 }
 
 func within() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), 20*time.Second)
+	return await.Context()
 }
 
 // call sends a request and returns the answer, which must be a success.

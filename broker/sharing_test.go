@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -214,11 +214,7 @@ func (m *sharing) expire() {
 		if o.conn == nil || m.now()-o.lastBeat < expireMs {
 			continue
 		}
-		for until := time.Now().Add(20 * time.Second); !o.conn.Closed(); time.Sleep(100 * time.Microsecond) {
-			if time.Now().After(until) {
-				m.t.Fatalf("%s is silent for %d ms and still connected", o.id, m.now()-o.lastBeat)
-			}
-		}
+		await.Until(m.t, fmt.Sprintf("%s, silent for %d ms, is disconnected", o.id, m.now()-o.lastBeat), o.conn.Closed)
 		m.broker.ConnClosed(o.conn)
 		o.conn = nil
 	}

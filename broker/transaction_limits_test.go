@@ -1,7 +1,6 @@
 package broker_test
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,7 +97,7 @@ func TestTransaction_EndsOnce(t *testing.T) {
 		l.advance(1500 * time.Millisecond)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := within()
 			defer cancel()
 			if _, err := l.broker.VirtualTime().Advance(ctx, time.Second); err != nil {
 				t.Error(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/virtualtime"
 	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 )
 
@@ -100,30 +101,46 @@ func TestVirtualTime_Busy(t *testing.T) {
 	l.send("T", 0, "later", 1)
 	m.consume("T", 0, 0)
 	eventually(t, "the delivery", func() bool { return m.took("T", 0) == 1 })
-	short := func() (context.Context, context.CancelFunc) {
-		return context.WithTimeout(context.Background(), 50*time.Millisecond)
-	}
-	ctx, cancel := short()
-	defer cancel()
 	e := l.broker.VirtualTime()
-	_, err := e.AdvanceUntil(ctx, func() (bool, error) { return false, nil }, time.Hour)
-	if !errors.Is(err, virtualtime.ErrBusy) || !strings.Contains(err.Error(), "group G, topic T, queue 0: done up to 0 of 1, client "+m.clientID) {
-		t.Errorf("with a message in a handler: %v", err)
+	isBusy := func(advance func(ctx context.Context) error) {
+		t.Helper()
+		err := l.endsWith("group G, topic T, queue 0: done up to 0 of 1, client "+m.clientID, advance)
+		if !errors.Is(err, virtualtime.ErrBusy) {
+			t.Errorf("with a message in a handler: %v", err)
+		}
+		if e.Now() != startMs {
+			t.Error("the clock overtook a consumer")
+		}
 	}
-	if e.Now() != startMs {
-		t.Error("the clock overtook a consumer")
-	}
-	ctx, cancel = short()
-	defer cancel()
-	if _, err := e.AdvanceToNext(ctx); !errors.Is(err, virtualtime.ErrBusy) || e.Now() != startMs {
-		t.Errorf("to the next with a message in a handler: %v", err)
-	}
+	isBusy(func(ctx context.Context) error {
+		_, err := e.AdvanceUntil(ctx, func() (bool, error) { return false, nil }, time.Hour)
+		return err
+	})
+	isBusy(func(ctx context.Context) error {
+		_, err := e.AdvanceToNext(ctx)
+		return err
+	})
 	// Advance does not wait.
 	full, cancelFull := within()
 	defer cancelFull()
 	if m, err := e.Advance(full, time.Second); err != nil || m.Delivered != 1 {
 		t.Errorf("advance: %+v, %v", m, err)
 	}
+}
+
+// endsWith gives an attempt little time, and more as long as that was too little even to see what keeps it.
+func (l *lab) endsWith(why string, attempt func(ctx context.Context) error) (err error) {
+	l.t.Helper()
+	for give := 50 * time.Millisecond; give < await.Patience; give *= 2 {
+		ctx, cancel := context.WithTimeout(context.Background(), give)
+		err = attempt(ctx)
+		cancel()
+		if err == nil || strings.Contains(err.Error(), why) {
+			return err
+		}
+	}
+	l.t.Fatalf("does not end with %q: %v", why, err)
+	return nil
 }
 
 // TestVirtualTime_AutoSkip goes on by itself while it is on, and not past a consumer.
@@ -141,9 +158,9 @@ func TestVirtualTime_AutoSkip(t *testing.T) {
 	m.consume("T", 0, 0)
 	eventually(t, "the consumption", func() bool { return m.took("T", 0) == 2 })
 	l.send("T", 1, "to be overtaken", 1)
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	// Nobody else is kept from the clock while it waits, which it does for DefaultPatience.
+	ctx, cancel := context.WithTimeout(context.Background(), virtualtime.DefaultPatience/2)
 	defer cancel()
-	// Nobody else is kept from the clock while it waits.
 	if m, err := e.Advance(ctx, time.Millisecond); err != nil || m.Now != startMs+2*7_200_000+1 {
 		t.Fatalf("advance: %+v, %v", m, err)
 	}

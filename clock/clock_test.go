@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 func TestRealTimer_NeverFiresBeforeItsInstant(t *testing.T) {
@@ -17,7 +18,7 @@ func TestRealTimer_NeverFiresBeforeItsInstant(t *testing.T) {
 		timer.Arm(at)
 		select {
 		case <-timer.C():
-		case <-time.After(5 * time.Second):
+		case <-time.After(await.Patience):
 			t.Fatal("the timer did not fire")
 		}
 		if now := c.NowMillis(); now < at {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/fault"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -123,7 +124,7 @@ func (r *rig) frame() *remoting.Command {
 			r.t.Fatal(err)
 		}
 		return cmd
-	case <-time.After(10 * time.Second):
+	case <-time.After(await.Patience):
 		r.t.Fatal("no answer")
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 	"github.com/wheelmq/wheelmq/server"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	)
 }
 
-const deadline = 10 * time.Second
+const deadline = await.Patience
 
 func quiet() logrus.FieldLogger {
 	log := logrus.New()
@@ -186,9 +187,5 @@ func (b testBroker) register(p *peer) *remoting.Command {
 
 func within(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(deadline); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", deadline, what)
-		}
-	}
+	await.Until(t, what, ok)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -33,7 +34,7 @@ const (
 	codeDiscard = 906 // inline: answers nothing but a code
 )
 
-const deadline = time.Minute
+const deadline = await.Patience
 
 func quiet() logrus.FieldLogger {
 	log := logrus.New()
@@ -164,9 +165,5 @@ func (c *client) mustEnd() {
 
 func within(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(deadline); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", deadline, what)
-		}
-	}
+	await.Until(t, what, ok)
 }

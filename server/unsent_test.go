@@ -3,7 +3,6 @@ package server
 import (
 	"io"
 	"testing"
-	"time"
 
 	"github.com/wheelmq/wheelmq/remoting"
 )
@@ -39,9 +38,5 @@ func TestUnsent(t *testing.T) {
 	if _, err := io.CopyN(io.Discard, c.in, frames*size); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(deadline); conn.Unsent() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d bytes are unsent after all was read", conn.Unsent())
-		}
-	}
+	within(t, "nothing is unsent after all was read", func() bool { return conn.Unsent() == 0 })
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -75,12 +74,7 @@ func TestStore_ManyFiles_StayWithinTheBudget(t *testing.T) {
 	}
 	readers.Wait()
 	// The trim runs beside the readers: wait for it to come to rest.
-	for i := 0; s.budget.count() > opts.MappedFiles && i < 500; i++ {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if n := s.budget.count(); n > opts.MappedFiles {
-		t.Errorf("%d files are mapped, the budget is %d", n, opts.MappedFiles)
-	}
+	eventually(t, "no more files are mapped than the budget has", func() bool { return s.budget.count() <= opts.MappedFiles })
 }
 
 func readQueue(s *Store, queueID int32, want int64) error {

@@ -2,9 +2,9 @@ package store_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -29,12 +29,12 @@ func TestStore_AsyncFlush_ByTheClock(t *testing.T) {
 		t.Errorf("before: %+v", got)
 	}
 	v.Set(1_500)
-	await(t, func() bool { return s.FlushedOffset() == s.MaxCommitLogOffset() })
+	until(t, func() bool { return s.FlushedOffset() == s.MaxCommitLogOffset() })
 	for now := int64(2_000); now <= 20_000; now += 500 {
 		awaitQuiet(t, v, now-500)
 		v.Set(now)
 	}
-	await(t, func() bool { _, armed := nextFlush(v); return !armed })
+	until(t, func() bool { _, armed := nextFlush(v); return !armed })
 	crashed := opts
 	crashed.Memory = opts.Memory.Crash()
 	again := mustOpen(t, crashed)
@@ -62,7 +62,7 @@ func TestStore_FewDirtyPages_WaitForTheThoroughFlush(t *testing.T) {
 		t.Errorf("%d bytes were flushed", got)
 	}
 	v.Set(3_000)
-	await(t, func() bool { return s.FlushedOffset() == s.MaxCommitLogOffset() })
+	until(t, func() bool { return s.FlushedOffset() == s.MaxCommitLogOffset() })
 }
 
 // seldom is when the disk is looked at in these tests, ms.
@@ -83,24 +83,18 @@ func nextFlush(v *clock.Virtual) (at int64, armed bool) {
 // awaitQuiet waits until the flusher sleeps or waits for an instant later than now.
 func awaitQuiet(t *testing.T, v *clock.Virtual, now int64) {
 	t.Helper()
-	await(t, func() bool { at, armed := nextFlush(v); return !armed || at > now })
+	until(t, func() bool { at, armed := nextFlush(v); return !armed || at > now })
 }
 
 func awaitArmed(t *testing.T, v *clock.Virtual) (at int64) {
 	t.Helper()
-	await(t, func() (armed bool) { at, armed = nextFlush(v); return armed })
+	until(t, func() (armed bool) { at, armed = nextFlush(v); return armed })
 	return at
 }
 
-func await(t *testing.T, condition func() bool) {
+func until(t *testing.T, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing happened within ten seconds")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "the condition", condition)
 }
 
 // TestStore_HalfRecords_HaveNoUnit keeps queues the same when they are rebuilt.

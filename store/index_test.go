@@ -572,9 +572,9 @@ func TestIndex_FullDisk_WaitsAndGoesOn(t *testing.T) {
 		t.Errorf("without room: %+v", stats)
 	}
 	opts.Memory.SetLimit(0)
-	await(t, func() bool { return len(found(s, store.KeyQuery{Topic: "T", Key: "k1"})) == 1 })
+	until(t, func() bool { return len(found(s, store.KeyQuery{Topic: "T", Key: "k1"})) == 1 })
 	verifyIndex(t, s)
-	await(t, func() bool { stats := s.Stats(); return stats.IndexError == nil && stats.IndexBehind == 0 })
+	until(t, func() bool { stats := s.Stats(); return stats.IndexError == nil && stats.IndexBehind == 0 })
 }
 
 // TestQuery_WhileBuilding queries from several goroutines while records are put, across many

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -17,13 +18,7 @@ import (
 // eventually waits for something that another goroutine brings about.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for range 1000 {
-		if cond() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain: %s", what)
+	await.Until(t, what, cond)
 }
 
 func putTo(s *Store, queueID int32, internal bool) PutResult {

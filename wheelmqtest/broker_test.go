@@ -7,6 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/wheelmqtest"
 )
 
@@ -24,7 +25,7 @@ func TestStart_StoresAndLooks(t *testing.T) {
 	for _, body := range []string{"a", "b", "c"} {
 		mq.Produce(wheelmqtest.ToProduce{Topic: "orders", Tags: "new", Keys: "k" + body, Properties: map[string]string{"p": body}, Body: []byte(body)})
 	}
-	got := mq.WaitMessages("orders", 3, 10*time.Second)
+	got := mq.WaitMessages("orders", 3, await.Patience)
 	for i, want := range []string{"a", "b", "c"} {
 		m := got[i]
 		if string(m.Body) != want || m.Tags != "new" || m.Keys != "k"+want || m.Properties["p"] != want || m.QueueID != int32(i%2) || m.MsgID == "" {

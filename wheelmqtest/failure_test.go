@@ -1,12 +1,12 @@
 package wheelmqtest_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/client"
 	"github.com/wheelmq/wheelmq/wheelmqtest"
@@ -48,7 +48,7 @@ func TestFailure_ShowsExchangesAndLog(t *testing.T) {
 	f.run(func() {
 		mq := wheelmqtest.Start(&f, wheelmqtest.Topic("orders", 1))
 		mq.Fault(wheelmqtest.Rule{ID: "busy", Code: wheelmqtest.GetRouteInfoByTopic, Topic: "orders", Respond: wheelmqtest.SystemBusy})
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := await.Context()
 		defer cancel()
 		c, err := client.Dial(ctx, mq.NameServerAddr())
 		if err != nil {

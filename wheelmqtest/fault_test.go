@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/client"
 	"github.com/wheelmq/wheelmq/wheelmqtest"
@@ -21,8 +22,8 @@ type sender struct {
 	conn *client.Conn
 }
 
-// send tells what became of a message; give is how long it waits for an answer.
-func (s *sender) send(give time.Duration) error {
+// send tells what became of a message; it waits for an answer until ctx ends.
+func (s *sender) send(ctx context.Context) error {
 	if s.conn == nil {
 		c, err := client.Dial(s.t.Context(), s.addr)
 		if err != nil {
@@ -31,8 +32,6 @@ func (s *sender) send(give time.Duration) error {
 		}
 		s.conn = c
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), give)
-	defer cancel()
 	var ext remoting.ExtWriter
 	header := remoting.SendMessageRequest{
 		ProducerGroup: []byte("P"), Topic: []byte("orders"), DefaultTopic: []byte("TBW102"), DefaultTopicQueueNums: 1, BornTimestamp: 1,
@@ -72,13 +71,14 @@ func TestFault_ManySenders(t *testing.T) {
 			}
 			var busy, other atomic.Int64
 			var all sync.WaitGroup
+			hung := &patience{dropped: faults[2]}
 			for range senders {
 				all.Go(func() {
 					s := &sender{t: t, addr: mq.BrokerAddr()}
 					defer s.close()
 					for range each {
 						var refusal *remoting.Error
-						if err := s.send(3 * time.Second); errors.As(err, &refusal) {
+						if err := hung.wait(t.Context(), s.send); errors.As(err, &refusal) {
 							busy.Add(1)
 						} else if err != nil {
 							other.Add(1)
@@ -86,7 +86,7 @@ func TestFault_ManySenders(t *testing.T) {
 					}
 				})
 			}
-			all.Wait()
+			hung.watch(&all)
 			for _, f := range faults {
 				if f.Hits() != count {
 					t.Errorf("%s applied %d times", f.ID(), f.Hits())
@@ -103,6 +103,63 @@ func TestFault_ManySenders(t *testing.T) {
 	}
 }
 
+// patience ends the waiting for answers that were dropped: once nobody waits for another.
+type patience struct {
+	dropped *wheelmqtest.Fault
+	mu      sync.Mutex
+	waiting map[int]context.CancelFunc
+	calls   int
+	gaveUp  int // dropped answers that nobody waits for any more
+}
+
+// wait makes a call that is given up when its answer was dropped.
+func (p *patience) wait(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.mu.Lock()
+	id := p.calls
+	if p.calls++; p.waiting == nil {
+		p.waiting = make(map[int]context.CancelFunc)
+	}
+	p.waiting[id] = cancel
+	p.mu.Unlock()
+	err := call(ctx)
+	p.mu.Lock()
+	delete(p.waiting, id)
+	p.mu.Unlock()
+	return err
+}
+
+// watch gives up what has to be until all have ended.
+func (p *patience) watch(all *sync.WaitGroup) {
+	ended := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(time.Millisecond):
+			p.giveUp()
+		}
+	}
+}
+
+func (p *patience) giveUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := p.dropped.Hits() - p.gaveUp; n == 0 || n != len(p.waiting) {
+		return
+	}
+	p.gaveUp += len(p.waiting)
+	for id, cancel := range p.waiting {
+		cancel()
+		delete(p.waiting, id)
+	}
+}
+
 // A server stops at once though an answer is held back for long.
 func TestFault_StopWithHeldAnswer(t *testing.T) {
 	t.Parallel()
@@ -113,10 +170,14 @@ func TestFault_StopWithHeldAnswer(t *testing.T) {
 			f := mq.Fault(wheelmqtest.Rule{Delay: time.Hour})
 			s := &sender{t: t, addr: mq.BrokerAddr()}
 			defer s.close()
-			if err := s.send(50 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			ctx, giveUp := context.WithCancel(t.Context())
+			sent := make(chan error)
+			go func() { sent <- s.send(ctx) }()
+			f.Wait(1, await.Patience)
+			giveUp()
+			if err := <-sent; !errors.Is(err, context.Canceled) {
 				t.Errorf("answered: %v", err)
 			}
-			f.Wait(1, 10*time.Second)
 			mq.Restart()
 			f.Remove()
 			if err := (&sender{t: t, addr: mq.BrokerAddr()}).sendOnce(); err != nil {
@@ -128,5 +189,7 @@ func TestFault_StopWithHeldAnswer(t *testing.T) {
 
 func (s *sender) sendOnce() error {
 	defer s.close()
-	return s.send(10 * time.Second)
+	ctx, cancel := await.Context()
+	defer cancel()
+	return s.send(ctx)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus/hooks/test"
@@ -15,6 +14,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -226,12 +226,7 @@ func TestHeartbeatOfAClosedConnectionLeavesNothing(t *testing.T) {
 
 func wait(t *testing.T, cond func() bool) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if cond() {
-			return
-		}
-	}
-	t.Fatal("the condition did not come true in 10 s")
+	await.Until(t, "the condition", cond)
 }
 
 func BenchmarkSubscription(b *testing.B) {

@@ -1,6 +1,7 @@
 package longpoll_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/filter"
 	"github.com/wheelmq/wheelmq/broker/longpoll"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/store"
 )
 
@@ -29,7 +31,7 @@ func (a answer) want(t *testing.T, want longpoll.Reason) {
 		if got != want {
 			t.Fatalf("resumed for reason %d, want %d", got, want)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(await.Patience):
 		t.Fatalf("not resumed, want reason %d", want)
 	}
 }
@@ -196,12 +198,10 @@ func TestStopHolding_SendsEveryoneAway(t *testing.T) {
 
 func waitArmed(t *testing.T, wire *clock.Virtual, at int64) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if next, armed := wire.Next(); armed && next == at {
-			return
-		}
-	}
-	t.Fatalf("no timer was armed for %d", at)
+	await.Until(t, fmt.Sprintf("a timer is armed for %d", at), func() bool {
+		next, armed := wire.Next()
+		return armed && next == at
+	})
 }
 
 func BenchmarkArrivedNobodyWaits(b *testing.B) {

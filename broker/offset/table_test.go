@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
@@ -14,6 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -216,12 +216,7 @@ func TestReadsTheRealBrokersFile(t *testing.T) {
 
 func wait(t *testing.T, cond func() bool) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if cond() {
-			return
-		}
-	}
-	t.Fatal("the condition did not come true in 10 s")
+	await.Until(t, "the condition", cond)
 }
 
 func BenchmarkCommit(b *testing.B) {

@@ -1,8 +1,10 @@
 package pop_test
 
 import (
+	"fmt"
 	"testing"
-	"time"
+
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 // TestAgenda_ChangesLeaveNothingBehind changes invisible times again and again, to earlier ones and to the
@@ -21,13 +23,10 @@ func TestAgenda_ChangesLeaveNothingBehind(t *testing.T) {
 					t.Fatal("the handle is stale")
 				}
 			}
-			for deadline := time.Now().Add(20 * time.Second); l.service.Agenda() > 70_000; {
-				if time.Now().After(deadline) {
-					t.Errorf("%s, step %d: %d tasks for two messages", name, step, l.service.Agenda())
-					break
-				}
+			await.Until(t, fmt.Sprintf("%s, step %d: few tasks for two messages", name, step), func() bool {
 				l.settle()
-			}
+				return l.service.Agenda() <= 70_000
+			})
 			if next := l.settle(); next != startMs+years-199_999*step && !order {
 				t.Errorf("%s, step %d: the next message is visible at %d", name, step, next-startMs)
 			}

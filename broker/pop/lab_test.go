@@ -1,13 +1,11 @@
 package pop_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"net/netip"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
@@ -22,6 +20,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -293,7 +292,7 @@ func (l *lab) change(h handle, invisibleMs int64) (handle, bool) {
 // settle waits until what is due is brought back, and returns when the next message is.
 func (l *lab) settle() int64 {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := await.Context()
 	defer cancel()
 	next, err := l.service.Settle(ctx)
 	l.must(err)

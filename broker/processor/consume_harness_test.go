@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -130,12 +130,7 @@ func field(cmd *remoting.Command, name string) string {
 
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if cond() {
-			return
-		}
-	}
-	t.Fatalf("%s did not happen in 10 s", what)
+	await.Until(t, what, cond)
 }
 
 // topics are topic configurations by name.

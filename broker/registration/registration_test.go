@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
@@ -16,6 +15,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/namesrv"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/client"
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	)
 }
 
-const deadline = 15 * time.Second
+const deadline = await.Patience
 
 func quiet() logrus.FieldLogger {
 	log := logrus.New()
@@ -41,11 +41,7 @@ func quiet() logrus.FieldLogger {
 
 func within(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(deadline); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", deadline, what)
-		}
-	}
+	await.Until(t, what, ok)
 }
 
 // table is a topic table that tests change.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
@@ -21,6 +20,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -207,11 +207,7 @@ func (l *lab) count(topicName string) int64 {
 
 func (l *lab) await(what string, cond func() bool) {
 	l.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !cond(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			l.t.Fatalf("%s did not happen", what)
-		}
-	}
+	await.Until(l.t, what, cond)
 }
 
 func TestService_DeliversAtTheDueMillisecond(t *testing.T) {

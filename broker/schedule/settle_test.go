@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 )
 
 // settle is the service's answer; the test ends when it has none in time.
 func (l *lab) settle() int64 {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := await.Context()
 	defer cancel()
 	next, err := l.service.Settle(ctx)
 	if err != nil {

@@ -1,15 +1,16 @@
 package stats_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
 	"github.com/wheelmq/wheelmq/broker/stats"
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,12 +39,10 @@ func run(t *testing.T, wire *clock.Virtual, seconds int) {
 
 func waitArmed(t testing.TB, wire *clock.Virtual, at int64) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Microsecond) {
-		if next, armed := wire.Next(); armed && next == at {
-			return
-		}
-	}
-	t.Fatalf("no timer was armed for %d", at)
+	await.Until(t, fmt.Sprintf("a timer is armed for %d", at), func() bool {
+		next, armed := wire.Next()
+		return armed && next == at
+	})
 }
 
 func TestUnknownStatistics(t *testing.T) {

@@ -1,7 +1,6 @@
 package timer_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"net/netip"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
@@ -25,6 +23,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -206,9 +205,6 @@ func cancels(k string) property {
 	return property{"TIMER_DEL_UNIQKEY", k}
 }
 
-// patience is for a machine that has much else to do.
-const patience = 2 * time.Minute
-
 // send stores a message and waits until it is readable.
 func (l *lab) send(topicName, body string, props ...property) message.Record {
 	l.t.Helper()
@@ -244,11 +240,7 @@ func (l *lab) count(topicName string) int64 {
 
 func (l *lab) await(what string, cond func() bool) {
 	l.t.Helper()
-	for deadline := time.Now().Add(patience); !cond(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			l.t.Fatalf("%s did not happen", what)
-		}
-	}
+	await.Until(l.t, what, cond)
 }
 
 // awaitHealth waits for a state of the timers and a part of its reason. On a busy machine who asks may be
@@ -264,7 +256,7 @@ func (l *lab) awaitHealth(state health.State, reason string) {
 // settle is the service's answer; the test ends when it has none in time.
 func (l *lab) settle() int64 {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := await.Context()
 	defer cancel()
 	next, err := l.service.Settle(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
@@ -15,6 +14,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/watchdog"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,6 +61,7 @@ type lab struct {
 	health  *health.Registry
 	metrics *prometheus.Registry
 	log     *test.Hook
+	held    bool // the service does not answer
 	closed  bool // by the test
 }
 
@@ -94,11 +95,7 @@ func (l *lab) armed(at int64) {
 
 func (l *lab) await(what string, ok func() bool) {
 	l.Helper()
-	for until := time.Now().Add(20 * time.Second); !ok(); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(until) {
-			l.Fatalf("waited in vain: %s", what)
-		}
-	}
+	await.Until(l, what, ok)
 }
 
 // pass lets ms of real time pass, in the steps of the watchdog's looks; each of them does before it.
@@ -108,8 +105,9 @@ func (l *lab) pass(ms int64, each func()) {
 		if each != nil {
 			each()
 		}
-		// A look of the step before has ended by now, unless the service does not answer.
-		time.Sleep(2 * time.Millisecond)
+		if !l.held {
+			l.await("the look of the step before ends", func() bool { return !l.dog.Looking() })
+		}
 		now := l.wire.NowMillis() + 500
 		l.wire.Set(now)
 		l.armed(now + 500)
@@ -222,11 +220,13 @@ func TestNoAnswer(t *testing.T) {
 	l := open(t)
 	l.pass(2000, nil)
 	l.service.mu.Lock()
+	l.held = true
 	l.pass(7000, nil)
 	if got := l.part(); got.State != health.Down || !strings.Contains(got.Reason, "does not answer") {
 		t.Errorf("%+v", got)
 	}
 	l.service.mu.Unlock()
+	l.held = false
 	l.await("it answers", func() bool { l.pass(500, nil); return l.part().State == health.Up })
 }
 
@@ -235,6 +235,7 @@ func TestClose_WhileAServiceHangs(t *testing.T) {
 	t.Parallel()
 	l := open(t)
 	l.service.mu.Lock()
+	l.held = true
 	l.pass(7000, nil)
 	if err := l.dog.Close(); err != nil {
 		t.Error(err)

@@ -13,9 +13,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 // asCommand makes the test binary be the command.
@@ -132,7 +133,7 @@ func TestServe_IsReadyAndStopsCleanly(t *testing.T) {
 	if second := s.log[1]; second.Level != "warning" || !strings.Contains(second.Msg, "slaveTimeout=1 has no effect") {
 		t.Errorf("no warning of a key without effect, but %+v", second)
 	}
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: await.Patience}
 	reply, err := client.Get("http://" + s.ready.HTTP + "/health")
 	if err != nil {
 		t.Fatal(err)

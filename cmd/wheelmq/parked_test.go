@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 // succeeds runs a command and returns what it prints.
@@ -32,11 +33,12 @@ func TestParked_DrivenAgainOnceTheTopicIsBack(t *testing.T) {
 		Total  int64
 		Parked []struct{ ID, Topic, Reason string }
 	}
-	for end := time.Now().Add(time.Minute); got.Total < 2; time.Sleep(10 * time.Millisecond) {
-		if err := json.Unmarshal([]byte(ask(http, "parked", "--json")), &got); err != nil || time.Now().After(end) {
-			t.Fatalf("parked: %+v, %v", got, err)
+	await.Until(t, "both are parked", func() bool {
+		if err := json.Unmarshal([]byte(ask(http, "parked", "--json")), &got); err != nil {
+			t.Fatalf("parked: %v", err)
 		}
-	}
+		return got.Total >= 2
+	})
 	if p := got.Parked[0]; p.Topic != "orders" || p.Reason == "" {
 		t.Errorf("got %+v", p)
 	}

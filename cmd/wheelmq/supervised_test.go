@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/wheelmq/wheelmq/internal/await"
 )
 
 func readNotice(t *testing.T, path string) (n readyNotice) {
@@ -94,14 +95,10 @@ func TestExitWithStdin_ClosesTheStoreWhenNobodyReadsTheLog(t *testing.T) {
 	if err := errors.Join(cmd.Start(), in.Close(), out.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(notice); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("it is not ready")
-		}
-	}
+	await.Until(t, "it is ready", func() bool {
+		_, err := os.Stat(notice)
+		return err == nil
+	})
 	if err := errors.Join(log.Close(), stdin.Close(), cmd.Wait()); err != nil {
 		t.Errorf("the exit was not clean: %v", err)
 	}

@@ -25,7 +25,7 @@ var layers = []string{
 	"broker/watchdog", "broker/inflight", "broker/registration", "broker/assignment", "broker/transaction", "broker/pop", "broker/pop/journal", "broker/timer", "broker/schedule", "broker/redeliver",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/rewind", "broker/lock", "broker/longpoll", "broker/filter", "broker/filter/sql",
 	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/timer", "store/region",
-	"fault", "remoting/client", "remoting/exchangelog", "remoting", "remoting/fastjson", "config", "health", "metrics", "difference", "message", "clock", "durable", "internal/arch",
+	"fault", "remoting/client", "remoting/exchangelog", "remoting", "remoting/fastjson", "config", "health", "metrics", "difference", "message", "clock", "durable", "internal/await", "internal/arch",
 }
 
 type file struct {
@@ -110,8 +110,8 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// wire are the packages that may ask the machine for the time: sockets know no other.
-var wire = []string{"clock", "server", "remoting/client"}
+// wire are the packages that may ask the machine for the time: sockets know no other, and tests that wait.
+var wire = []string{"clock", "server", "remoting/client", "internal/await"}
 
 // TestTimeComesFromTheClock bans the machine's time, timers and sleeping everywhere but in the
 // clock and on the wire.

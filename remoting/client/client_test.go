@@ -10,12 +10,13 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const deadline = 10 * time.Second
+const deadline = await.Patience
 
 // pipe returns a Conn and the server's end of it.
 func pipe(t *testing.T) (*Conn, net.Conn) {
