@@ -22,7 +22,7 @@ func TestFar_GrowsOnAfterAnOpen(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			d.now = max(d.now, noon)
-			send(rng, &log, d.now, 2_000)
+			send(rng, &log, d.now, 100)
 			for _, step := range []func() error{d.jobs, d.take, d.save, func() error { return d.tl.Close() }} {
 				if err := step(); err != nil {
 					t.Fatalf("%s: %v", name, err)
