@@ -100,6 +100,7 @@ func (b *Broker) queryRoutes() []remoting.Route {
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
 		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
 			Stats: b.stats, Store: b.store, Wire: o.Wire, CommitLogDir: filepath.Join(c.StorePathRootDir, "commitlog"),
+			Space:  b.store.FS().Space,
 			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed, Config: b.configText, Differences: o.Differences,
 		}).Routes(),
 	)

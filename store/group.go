@@ -99,15 +99,12 @@ func (g *Group) queueOf(s *Store, rec *message.Record) int {
 // there are in the log. done is told once for all of these, when pending is true; see Log.
 func (s *Store) PutGroup(g *Group, done Completion) (stored int, result PutResult, pending bool) {
 	stored = s.putGroup(g, done, &result)
-	switch {
-	case stored == 0:
+	if stored == 0 {
 		return 0, result, false
-	case s.opts.SyncFlush:
-		s.wakeCommit()
+	}
+	if !s.wakeNext() {
 		return stored, result, done != nil
 	}
-	s.index.offer(s.published.Load())
-	s.wakeFlush()
 	for i := range g.members[:stored] {
 		if m := &g.members[i]; m.indexed {
 			s.notify(g.queues[m.queue], m.offset, m.unit)

@@ -73,17 +73,26 @@ func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	queue := s.queues.findOrCreate(rec.Topic, rec.QueueID)
 	rec.TagsCode = s.opts.TagsCode(rec.Topic, rec.Properties)
 	result, queue := s.putOne(queue, rec, size, done)
-	switch {
-	case !result.OK():
+	if !result.OK() {
 		return result, false
-	case s.opts.SyncFlush:
-		s.wakeCommit()
+	}
+	if !s.wakeNext() {
 		return result, done != nil
+	}
+	s.arrived(queue, rec)
+	return result, false
+}
+
+// wakeNext wakes who goes on with what a put has left in the log, and tells whether that is readable
+// by now: under SYNC_FLUSH the group commit makes it so.
+func (s *Store) wakeNext() (readable bool) {
+	if s.opts.SyncFlush {
+		s.wakeCommit()
+		return false
 	}
 	s.index.offer(s.published.Load())
 	s.wakeFlush()
-	s.arrived(queue, rec)
-	return result, false
+	return true
 }
 
 func (s *Store) putOne(queue *ConsumeQueue, rec *message.Record, size int, done Completion) (result PutResult, _ *ConsumeQueue) {
@@ -129,15 +138,12 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 		return PutResult{Status: MessageIllegal}, false
 	}
 	result, queue := s.putAll(recs, total, done)
-	switch {
-	case !result.OK():
+	if !result.OK() {
 		return result, false
-	case s.opts.SyncFlush:
-		s.wakeCommit()
+	}
+	if !s.wakeNext() {
 		return result, done != nil
 	}
-	s.index.offer(s.published.Load())
-	s.wakeFlush()
 	for i := range recs {
 		s.arrived(queue, &recs[i])
 	}

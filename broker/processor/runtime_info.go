@@ -13,6 +13,7 @@ import (
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
+	"github.com/wheelmq/wheelmq/store/region"
 )
 
 // Pool is the state of one class's workers.
@@ -36,6 +37,8 @@ type RuntimeInfoOptions struct {
 	Wire  clock.Clock
 
 	CommitLogDir string // of which the disk is shown
+	// Space is how full that disk is, as the store measures it; nil: nobody knows.
+	Space func() (region.Space, error)
 	// Delays returns the levels that have an offset.
 	Delays func() []LevelProgress
 	// Timers returns how far any-time delays are, in MessageTime; nil: there are none.
@@ -157,15 +160,23 @@ func (r *RuntimeInfo) addStore(t map[string]string) {
 	t["dispatchBehindBytes"] = decimal(call(r.opts.DispatchBehind))
 	t["remainHowManyDataToFlush"] = humanBytes(call(r.opts.Unflushed))
 
-	total, free := diskSpace(r.opts.CommitLogDir)
-	ratio := 0.0
-	if total > 0 {
-		ratio = float64(total-free) / float64(total)
-	}
-	shown := strconv.FormatFloat(ratio, 'f', 2, 64)
+	space := r.space()
+	shown := strconv.FormatFloat(space.Ratio(), 'f', 2, 64)
 	t["commitLogDiskRatio"], t["consumeQueueDiskRatio"] = shown, shown
 	t["commitLogDiskRatio_"+r.opts.CommitLogDir] = shown
-	t["commitLogDirCapacity"] = fmt.Sprintf("Total : %s, Free : %s.", humanBytes(int64(total)), humanBytes(int64(free)))
+	t["commitLogDirCapacity"] = fmt.Sprintf("Total : %s, Free : %s.", humanBytes(space.Used+space.Free), humanBytes(space.Free))
+}
+
+// space is how full the disk is, zeros when that cannot be told.
+func (r *RuntimeInfo) space() region.Space {
+	if r.opts.Space == nil {
+		return region.Space{}
+	}
+	space, err := r.opts.Space()
+	if err != nil {
+		return region.Space{}
+	}
+	return space
 }
 
 // earliest is when the first record of the log was stored, ms; -1 when that cannot be read.

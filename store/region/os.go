@@ -43,20 +43,23 @@ func (o OS) Open(name string, size int) (Region, error) {
 	if size <= 0 {
 		return nil, fmt.Errorf("region: %s: size %d cannot be mapped", path, size)
 	}
-	prot := unix.PROT_READ
-	if !o.ReadOnly {
-		prot |= unix.PROT_WRITE
-	}
 	if info.Size() < int64(size) {
 		if err := f.Truncate(int64(size)); err != nil {
 			return nil, fmt.Errorf("region: %w", full(err))
 		}
 	}
-	b, err := unix.Mmap(int(f.Fd()), 0, size, prot, unix.MAP_SHARED)
+	b, err := o.mapShared(f, size)
 	if err != nil {
 		return nil, fmt.Errorf("region: map %s: %w", path, err)
 	}
 	return &osRegion{b: b, path: path}, nil
+}
+
+func (o OS) mapShared(f *os.File, size int) ([]byte, error) {
+	if o.ReadOnly {
+		return mapRead(f, size, unix.PROT_READ, unix.MAP_SHARED)
+	}
+	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
 func (o OS) open(path string) (*os.File, error) {

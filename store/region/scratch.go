@@ -79,7 +79,7 @@ func (s *Scratch) private(name string, whole, size int) (Region, error) {
 		return nil, fmt.Errorf("region: %w", err)
 	}
 	defer f.Close()
-	b, err := unix.Mmap(int(f.Fd()), 0, whole, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	b, err := mapRead(f, whole, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, fmt.Errorf("region: map %s: %w", name, err)
 	}

@@ -1,0 +1,4 @@
+package region
+
+// MapData is mapData.
+var MapData = mapData
