@@ -105,11 +105,7 @@ func (s *Server) expireLoop() {
 	for {
 		next, gone := s.table.Expire(s.opts.Wire.NowMillis())
 		s.report(gone, "a broker did not renew its registration in time")
-		if next > 0 {
-			timer.Arm(next)
-		} else {
-			timer.Disarm()
-		}
+		clock.Rearm(timer, next)
 		select {
 		case <-timer.C():
 		case <-s.kick:

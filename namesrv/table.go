@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -142,15 +143,16 @@ func (t *Table) ConnClosed(connID uint64) []remoting.BrokerIdentity {
 }
 
 // Expire forgets brokers not seen within their time and returns when the next one will be due,
-// ms; 0 when there is none.
+// ms; clock.Never when there is none.
 func (t *Table) Expire(nowMs int64) (next int64, gone []remoting.BrokerIdentity) {
+	next = clock.Never
 	gone = t.dropIf(func(b *broker) bool {
 		due := b.seenMs + b.timeout()
 		if b.ConnID == 0 {
 			return false
 		}
-		if due > nowMs && (next == 0 || due < next) {
-			next = due
+		if due > nowMs {
+			next = min(next, due)
 		}
 		return due <= nowMs
 	})

@@ -10,28 +10,24 @@ import (
 // was cut from outside, or the disk refuses to take the page.
 var errFault = errors.New("a mapped file cannot be written")
 
-// Fault tells whether a recovered panic is the fault of an access to a mapped file, which
-// debug.SetPanicOnFault makes of a bus error, and returns it as an error. A Record's slice may
-// cause one when its file was cut from outside.
-func Fault(p any) (fault error, ok bool) {
-	r, ok := p.(interface {
+// FaultOf is the error that a recovered panic stands for: the fault of an access to a mapped file, which
+// debug.SetPanicOnFault makes of a bus error. Any other panic goes on. A Record's slice may cause one
+// when its file was cut from outside.
+func FaultOf(p any) error {
+	fault, ok := p.(interface {
 		runtime.Error
 		Addr() uintptr
 	})
 	if !ok {
-		return nil, false
+		panic(p)
 	}
-	return pageFault(r.Addr()), true
+	return pageFault(fault.Addr())
 }
 
 // CatchFault makes such a fault the error of the function that defers it; any other panic goes on.
 func CatchFault(err *error) {
 	if p := recover(); p != nil {
-		fault, ok := Fault(p)
-		if !ok {
-			panic(p)
-		}
-		*err = fault
+		*err = FaultOf(p)
 	}
 }
 
@@ -48,10 +44,6 @@ func (s *Store) afterFault(p any) bool {
 	if p == nil {
 		return false
 	}
-	fault, ok := Fault(p)
-	if !ok {
-		panic(p)
-	}
-	s.breakDown(fmt.Errorf("%w: %w", errFault, fault))
+	s.breakDown(fmt.Errorf("%w: %w", errFault, FaultOf(p)))
 	return true
 }

@@ -115,11 +115,7 @@ func (s *Store) openSafely() (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			fault, ok := Fault(p)
-			if !ok {
-				panic(p)
-			}
-			err = fmt.Errorf("store: a file in %s cannot be read: %w", s.opts.Dir, fault)
+			err = fmt.Errorf("store: a file in %s cannot be read: %w", s.opts.Dir, FaultOf(p))
 		}
 	}()
 	return s.open()

@@ -3,6 +3,7 @@ package client
 import (
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -13,11 +14,7 @@ func (r *Registry) expireLoop() {
 	alarm := r.opts.Wire.NewTimer()
 	defer alarm.Disarm()
 	for {
-		if next := r.expire(); next >= 0 {
-			alarm.Arm(next)
-		} else {
-			alarm.Disarm()
-		}
+		clock.Rearm(alarm, r.expire())
 		select {
 		case <-r.stop:
 			return
@@ -37,28 +34,28 @@ func (r *Registry) ExpireAfter(ms int64) {
 }
 
 // expire drops the silent members, closes their connections, and returns when to look
-// again, or -1 when nobody is left.
+// again; never when nobody is left.
 func (r *Registry) expire() (next int64) {
 	expireMs := r.expireMs.Load()
 	last := r.opts.Wire.NowMillis() - expireMs
 	silent := func(m *Member) bool { return m.LastUpdate <= last }
 	var lost []*Member
-	next = -1
+	next = clock.Never
 	// Set before looking: whoever registers behind the look wakes the loop.
 	r.idle.Store(true)
 	r.mu.RLock()
 	r.eachMember(func(m *Member) {
 		if silent(m) {
 			lost = append(lost, m)
-		} else if due := m.LastUpdate + expireMs; next < 0 || due < next {
-			next = due
+		} else {
+			next = min(next, m.LastUpdate+expireMs)
 		}
 	})
-	if until := r.expected.until; until > 0 && (next < 0 || until < next) {
-		next = until
+	if until := r.expected.until; until > 0 {
+		next = min(next, until)
 	}
 	r.mu.RUnlock()
-	if next >= 0 {
+	if next < clock.Never {
 		r.idle.Store(false)
 	}
 	r.giveUpMissing()

@@ -353,11 +353,7 @@ func (s *Service) timer() {
 		if closed {
 			return
 		}
-		if next >= 0 {
-			alarm.Arm(next)
-		} else {
-			alarm.Disarm()
-		}
+		clock.Rearm(alarm, next)
 		select {
 		case <-alarm.C():
 		case <-s.kick:
@@ -365,7 +361,7 @@ func (s *Service) timer() {
 	}
 }
 
-// expire releases what is due and returns the next deadline, or -1.
+// expire releases what is due and returns the next deadline.
 func (s *Service) expire() (next int64, closed bool) {
 	now := s.opts.Wire.NowMillis()
 	released := false
@@ -374,7 +370,7 @@ func (s *Service) expire() (next int64, closed bool) {
 		s.release(s.due[0], TimedOut)
 		released = true
 	}
-	next = -1
+	next = clock.Never
 	if len(s.due) > 0 {
 		next = s.due[0].Deadline
 	}

@@ -12,6 +12,7 @@ const batchSize = 256
 
 // driver is what belongs to the goroutine of a Service.
 type driver struct {
+	redeliver.Driver
 	s     *Service
 	batch [batchSize]revival
 	n     int          // of the batch
@@ -26,7 +27,7 @@ type driver struct {
 }
 
 func (d *driver) init(s *Service) {
-	d.s = s
+	d.s, d.Driver = s, redeliver.NewDriver(s.stop)
 	d.from.Store(-1)
 	d.copy.init(s)
 	for i := range d.batch {
@@ -45,22 +46,17 @@ func (d *driver) run() {
 		if landed {
 			d.s.armedAt.Store(next)
 			if next <= d.s.opts.Store.NowMillis() {
-				if redeliver.Stopped(d.s.stop) {
+				if d.Stopped() {
 					return
 				}
 				continue
 			}
-			d.s.settling.Answer(next)
+			d.Answer(next)
 			clock.Rearm(timer, next)
 		} else {
 			timer.Disarm() // the last copy wakes
 		}
-		select {
-		case <-timer.C():
-		case <-d.s.kick:
-		case answer := <-d.s.settling.Asks():
-			d.s.settling.Hear(answer)
-		case <-d.s.stop:
+		if d.Sleep(timer, nil) {
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func (f *foreign) init(s *Service) {
 func (s *Service) Arrived(a store.Arrival) {
 	if a.Topic == s.foreign.name {
 		s.foreign.come.Store(true)
-		s.wake()
+		s.driver.Wake()
 	}
 }
 

@@ -97,7 +97,7 @@ func (r *revival) finish(err error) {
 		s.refused(r, err)
 	}
 	if r.d.land() {
-		s.wake()
+		s.driver.Wake()
 	}
 }
 

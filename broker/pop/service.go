@@ -16,7 +16,6 @@ import (
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/broker/pop/journal"
-	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/broker/subscription"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
@@ -115,8 +114,6 @@ type Service struct {
 	inFlight atomic.Int64 // handed out, not in order
 	agenda   agenda
 	armedAt  atomic.Int64 // the instant of message time that the driver sleeps until
-	kick     chan struct{}
-	settling redeliver.Settling
 	stop     chan struct{}
 	wg       sync.WaitGroup
 	driver   driver
@@ -128,8 +125,7 @@ type Service struct {
 // New returns a Service that knows what was in flight.
 func New(opts Options) (*Service, error) {
 	s := &Service{
-		opts: opts, windows: make(map[Key]*Window), kick: make(chan struct{}, 1), settling: redeliver.NewSettling(),
-		stop: make(chan struct{}),
+		opts: opts, windows: make(map[Key]*Window), stop: make(chan struct{}),
 	}
 	s.armedAt.Store(never)
 	s.driver.init(s)
@@ -182,7 +178,7 @@ func (s *Service) Save() error {
 // message time, ms, at which the next message may be; math.MaxInt64: never. It needs a service that
 // was started.
 func (s *Service) Settle(ctx context.Context) (next int64, err error) {
-	next, err = s.settling.Wait(ctx, s.stop)
+	next, err = s.driver.Settle(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("pop: settle: %w", err)
 	}
@@ -193,17 +189,10 @@ func (s *Service) Settle(ctx context.Context) (next int64, err error) {
 func (s *Service) look(t task) {
 	n := s.agenda.push(t)
 	if t.due < s.armedAt.Load() || n >= sweepFrom && n&(sweepFrom-1) == 0 {
-		s.wake()
+		s.driver.Wake()
 		if s.opts.Due != nil {
 			s.opts.Due()
 		}
-	}
-}
-
-func (s *Service) wake() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
 	}
 }
 

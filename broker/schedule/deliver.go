@@ -29,7 +29,7 @@ type worker struct {
 func (w *worker) deliver(l *level, u *store.Unit, f *flight) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = w.faulted(l, u, p)
+			err = w.lost(l, u, store.FaultOf(p))
 		}
 	}()
 	slice, err := w.s.opts.Log.Record(u.CommitLogOffset, u.Size)
@@ -77,13 +77,4 @@ func (w *worker) lost(l *level, u *store.Unit, err error) error {
 			Error("a pending delayed message cannot be read and is lost")
 	}
 	return nil
-}
-
-// faulted ends a delivery whose record lies in a part of the log that was cut from outside.
-func (w *worker) faulted(l *level, u *store.Unit, p any) error {
-	fault, ok := store.Fault(p)
-	if !ok {
-		panic(p)
-	}
-	return w.lost(l, u, fault)
 }

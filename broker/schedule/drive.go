@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/clock"
 )
 
@@ -16,7 +15,7 @@ func (s *Service) Settle(ctx context.Context) (next int64, err error) {
 	if !s.opts.Enabled {
 		return never, nil
 	}
-	next, err = s.settling.Wait(ctx, s.stop)
+	next, err = s.driver.Settle(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("schedule: settle: %w", err)
 	}
@@ -34,21 +33,16 @@ func (s *Service) drive() {
 		next := s.worker.pass(now)
 		s.armedAt.Store(next)
 		if next <= now {
-			if redeliver.Stopped(s.stop) {
+			if s.driver.Stopped() {
 				return
 			}
 			continue
 		}
 		if !s.flying() {
-			s.settling.Answer(next)
+			s.driver.Answer(next)
 		}
 		clock.Rearm(timer, next)
-		select {
-		case <-timer.C():
-		case <-s.kick:
-		case answer := <-s.settling.Asks():
-			s.settling.Hear(answer)
-		case <-s.stop:
+		if s.driver.Sleep(timer, nil) {
 			return
 		}
 	}

@@ -101,9 +101,8 @@ type Service struct {
 	passes     atomic.Int64 // of the driver
 	unreadable atomic.Int64
 	armedAt    atomic.Int64 // the instant the driver sleeps until
-	kick       chan struct{}
-	settling   redeliver.Settling
 	stop       chan struct{}
+	driver     redeliver.Driver
 	wg         sync.WaitGroup
 
 	levels []*level // by number
@@ -120,8 +119,9 @@ type Service struct {
 // what lies behind them, and the copies that were made since.
 func New(opts Options) (*Service, error) {
 	s := &Service{
-		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}), blocked: make(map[int64]string),
+		opts: opts, stop: make(chan struct{}), blocked: make(map[int64]string),
 	}
+	s.driver = redeliver.NewDriver(s.stop)
 	if s.opts.OverdueMs == 0 {
 		s.opts.OverdueMs = defaultOverdueMs
 	}
@@ -218,9 +218,4 @@ func (s *Service) Arrived(a store.Arrival) {
 	s.wake()
 }
 
-func (s *Service) wake() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
-	}
-}
+func (s *Service) wake() { s.driver.Wake() }

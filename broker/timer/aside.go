@@ -30,9 +30,9 @@ var (
 )
 
 // add keeps an entry in a slot of a line.
-func (s *Service) add(l *line, slot int64, item *wheel.Item) error {
+func (i *intake) add(l *line, slot int64, item *wheel.Item) error {
 	far := slot >= l.t.NearEnd()
-	if far && len(s.aside.units) > 0 && !s.aside.retrying {
+	if far && len(i.aside.units) > 0 && !i.aside.retrying {
 		return errFarRoom
 	}
 	err := l.t.Add(item.Entry, slot, item.Record)
@@ -51,38 +51,38 @@ func holdsUp(err error) error {
 }
 
 // setAside puts a record aside that could not be taken in, and tells whether it did.
-func (s *Service) setAside(u *store.Unit, now int64, err error) bool {
-	a := &s.aside
+func (i *intake) setAside(u *store.Unit, now int64, err error) bool {
+	a := &i.aside
 	if !errors.Is(err, errFarRoom) || len(a.units) >= maxAside {
 		return false
 	}
 	if len(a.units) == 0 {
-		s.refuseAside(now, err)
+		i.refuseAside(now, err)
 	}
 	a.units = append(a.units, *u)
 	return true
 }
 
-func (s *Service) refuseAside(now int64, err error) {
-	w := &s.aside.wait
+func (i *intake) refuseAside(now int64, err error) {
+	w := &i.aside.wait
 	w.refused(now, err)
-	s.opts.Logger.WithError(err).WithField("refusals", w.refusals).
+	i.logger.WithError(err).WithField("refusals", w.refusals).
 		Log(w.level(), "pending timer messages that are due in hours or days cannot be taken in and wait")
 }
 
 // retryAside takes in what was set aside, in its order, as far as there is room.
-func (s *Service) retryAside(now int64) (taken int) {
-	a := &s.aside
+func (i *intake) retryAside(now int64) (taken int) {
+	a := &i.aside
 	if len(a.units) == 0 || now < a.wait.retryAt {
 		return 0
 	}
 	a.retrying = true
 	for ; taken < len(a.units); taken++ {
-		if err := s.takeOne(&a.units[taken], now); err != nil {
-			s.refuseAside(now, err)
+		if err := i.takeOne(&a.units[taken], now); err != nil {
+			i.refuseAside(now, err)
 			break
 		}
-		s.progress++
+		i.state.progress++
 	}
 	a.retrying = false
 	if a.units = append(a.units[:0], a.units[taken:]...); len(a.units) == 0 {

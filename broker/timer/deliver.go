@@ -2,7 +2,6 @@ package timer
 
 import (
 	"errors"
-	"fmt"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/redeliver"
@@ -17,17 +16,6 @@ const (
 	maxInFlight = 8192
 )
 
-// worker has what belongs to the one who delivers and takes in.
-type worker struct {
-	units  [enqueueBatch]store.Unit
-	copy   *redeliver.Copier
-	putter putter
-	idle   []*flight // to be used again
-	stall  string    // why this pass delivers nothing, or ""
-	// withheld: this pass has told Stall that something was due.
-	withheld bool
-}
-
 // fate is what became of a due message.
 type fate int
 
@@ -40,42 +28,42 @@ const (
 
 // deliverDue delivers at most a batch of what is due in a second up to an instant of its line. The
 // error is the store's refusal.
-func (s *Service) deliverDue(l *line, sec *second, until int64) error {
-	f := s.begin(l, sec)
-	defer s.launch(f)
-	err := s.collectDue(l, sec, until, f)
-	return errors.Join(err, s.putGroup(f))
+func (d *delivery) deliverDue(l *line, sec *second, until int64) error {
+	f := d.begin(l, sec)
+	defer d.launch(f)
+	err := d.collectDue(l, sec, until, f)
+	return errors.Join(err, d.putGroup(f))
 }
 
 // collectDue collects copies for a flight, and puts what is collected whenever there is enough.
-func (s *Service) collectDue(l *line, sec *second, until int64, f *flight) error {
-	for range min(batch, maxInFlight-s.inFlight) {
+func (d *delivery) collectDue(l *line, sec *second, until int64, f *flight) error {
+	for range min(batch, maxInFlight-d.inFlight) {
 		e := sec.first()
 		if e == nil || sec.dueOf(e) > until {
 			break
 		}
 		late := max(until-sec.dueOf(e), 0)
-		out, err := s.deliver(sec, e)
+		out, err := d.deliver(sec, e)
 		switch out {
 		case refused:
 			return err
 		case waiting:
 			// Those before it are in its topic, or still before it.
-			if err := s.putGroup(f); err != nil {
+			if err := d.putGroup(f); err != nil {
 				return err
 			}
 		}
 		i := sec.pop()
-		s.loaded--
+		d.state.loaded--
 		switch out {
 		case sent:
-			if s.worker.putter.making.made(i, late) {
-				if err := s.handOver(f); err != nil {
+			if d.putter.making.made(i, late) {
+				if err := d.handOver(f); err != nil {
 					return err
 				}
 			}
 		case waiting:
-			s.held.push(s.worker.copy.Record.Topic, heldEntry{l, sec, i}, s.opts.Store.NowMillis(), err)
+			d.held.push(d.copy.Record.Topic, heldEntry{l, sec, i}, d.clock.NowMillis(), err)
 			sec.held++
 		}
 	}
@@ -83,49 +71,49 @@ func (s *Service) collectDue(l *line, sec *second, until int64, f *flight) error
 }
 
 // deliver collects the copy of a due message for its real topic, as part of a flight.
-func (s *Service) deliver(sec *second, e *entry) (out fate, err error) {
+func (d *delivery) deliver(sec *second, e *entry) (out fate, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = s.lost(e.logOffset, faultOf(p))
-			s.delivered.Add(1)
-			s.progress++
+			_ = d.records.lost(e.logOffset, store.FaultOf(p))
+			d.delivered.Add(1)
+			d.state.progress++
 			out, err = gone, nil
 		}
 	}()
 	kept := e.bytes()
 	if kept == nil {
-		slice, err := s.opts.Log.Record(e.logOffset, e.size)
+		slice, err := d.records.log.Record(e.logOffset, e.size)
 		if err != nil {
-			return s.missing(sec, e, err)
+			return d.missing(sec, e, err)
 		}
 		defer slice.Release()
 		kept = slice.Bytes
 	}
 	v, err := message.Parse(kept)
 	if err != nil {
-		return s.missing(sec, e, err)
+		return d.missing(sec, e, err)
 	}
-	return s.deliverView(&v, sec, e)
+	return d.deliverView(&v, sec, e)
 }
 
-func (s *Service) deliverView(v *message.View, sec *second, e *entry) (fate, error) {
-	c := s.worker.copy
+func (d *delivery) deliverView(v *message.View, sec *second, e *entry) (fate, error) {
+	c := d.copy
 	reason := c.Make(v, e.logOffset)
-	count := s.topics.of(c.Record.Topic)
+	count := d.state.topics.of(c.Record.Topic)
 	switch {
-	case s.known.has(e.logOffset):
-		s.count(count, sec)
+	case d.state.known.has(e.logOffset):
+		d.count(count, sec)
 		return gone, nil
-	case sec.hasCancels() && s.isCancelled(sec, e, v):
-		s.cancelled.Add(1)
-		s.countRemoved(count, sec, e)
+	case sec.hasCancels() && d.records.isCancelled(sec, e, v):
+		d.cancelled.Add(1)
+		d.countRemoved(count, sec, e)
 		return gone, nil
-	case reason == "" && s.held.blocks(c.Record.Topic):
+	case reason == "" && d.held.blocks(c.Record.Topic):
 		return waiting, nil
 	}
 	if reason == "" {
-		g := s.worker.putter.making
-		full, err := s.opts.Appender.Collect(&g.records, &c.Record, appender.FromScheduler)
+		g := d.putter.making
+		full, err := d.appender.Collect(&g.records, &c.Record, appender.FromScheduler)
 		switch {
 		case err == nil:
 			g.collected(count, int64(message.EncodedLen(&c.Record)), full)
@@ -136,42 +124,41 @@ func (s *Service) deliverView(v *message.View, sec *second, e *entry) (fate, err
 		}
 		reason = err.Error()
 	}
-	if err := s.opts.Park.Park(&c.Record, "timer", reason); err != nil {
-		return refused, fmt.Errorf("timer: %w", err)
+	if err := d.parking.put(&c.Record, reason); err != nil {
+		return refused, err
 	}
-	s.parked.Add(1)
-	return s.gone(count, sec, nil)
+	return d.gone(count, sec, nil)
 }
 
 // missing ends a message whose record cannot be read.
-func (s *Service) missing(sec *second, e *entry, err error) (fate, error) {
-	if s.known.has(e.logOffset) {
+func (d *delivery) missing(sec *second, e *entry, err error) (fate, error) {
+	if d.state.known.has(e.logOffset) {
 		return gone, nil
 	}
-	return s.gone(nil, sec, s.lost(e.logOffset, err))
+	return d.gone(nil, sec, d.records.lost(e.logOffset, err))
 }
 
 // gone notes a message that came due and has no copy on its way.
-func (s *Service) gone(count *topicCount, sec *second, err error) (fate, error) {
-	s.delivered.Add(1)
-	s.count(count, sec)
+func (d *delivery) gone(count *topicCount, sec *second, err error) (fate, error) {
+	d.delivered.Add(1)
+	d.count(count, sec)
 	return gone, err
 }
 
 // countRemoved is count for a message that something removes.
-func (s *Service) countRemoved(t *topicCount, sec *second, e *entry) {
+func (d *delivery) countRemoved(t *topicCount, sec *second, e *entry) {
 	if sec.removedByRef(e) {
 		t = nil
 	}
-	s.count(t, sec)
+	d.count(t, sec)
 }
 
 // count takes a message out of the pending ones of its topic, nil when that is not known. A
 // checkpoint has it as pending until its second is done.
-func (s *Service) count(t *topicCount, sec *second) { s.countMany(t, sec, 1) }
+func (d *delivery) count(t *topicCount, sec *second) { d.countMany(t, sec, 1) }
 
-func (s *Service) countMany(t *topicCount, sec *second, n int64) {
-	s.progress += n
+func (d *delivery) countMany(t *topicCount, sec *second, n int64) {
+	d.state.progress += n
 	if t == nil {
 		return
 	}

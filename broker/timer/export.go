@@ -23,25 +23,26 @@ type Exported struct {
 // topic that the real broker understands. It needs a service that was not started. The record is
 // valid during put.
 func (s *Service) Export(put func(*message.Record) error) (Exported, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.catchUp(s.opts.Store.NowMillis(), nil)
-	if s.taking.refusals > 0 || s.handover.inherits() || s.untaken() > 0 {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	s.intake.catchUp(s.opts.Store.NowMillis(), nil)
+	if s.intake.wait.refusals > 0 || s.handover.inherits() || s.intake.untaken() > 0 {
 		return Exported{}, errors.New("timer: not everything that pends can be taken out of the timer queue, see the log")
 	}
-	e := export{s: s, put: put, cancels: make(map[exportedCancel]bool), refs: make(map[int64]bool)}
-	lost := s.unreadable.Load()
+	e := export{state: &s.state, records: &s.records, put: put, cancels: make(map[exportedCancel]bool), refs: make(map[int64]bool)}
+	lost := s.records.unreadable.Load()
 	if err := e.each(e.note); err != nil {
 		return e.done, err
 	}
 	err := e.each(e.give)
-	e.done.Lost = s.unreadable.Load() - lost
+	e.done.Lost = s.records.unreadable.Load() - lost
 	return e.done, err
 }
 
 // export goes through both lines.
 type export struct {
-	s       *Service
+	state   *state
+	records *records
 	put     func(*message.Record) error
 	rec     message.Record
 	done    Exported
@@ -54,8 +55,8 @@ type exportedCancel struct{ logOffset, outMs int64 }
 
 // each visits every entry until an error.
 func (e *export) each(visit func(int64, *wheel.Item) error) error {
-	for _, l := range e.s.lines {
-		err := eachEntry(l.t, l.t.Hand(), visit)
+	for _, l := range e.state.lines {
+		err := l.each(l.t.Hand(), visit)
 		if err != nil {
 			return fmt.Errorf("timer: %w", err)
 		}
@@ -68,37 +69,37 @@ func (e *export) note(_ int64, item *wheel.Item) error {
 	if item.Flags&wheel.CancelRef == 0 {
 		return nil
 	}
-	removes, err := e.s.refOf(item)
+	removes, err := e.records.refOf(item)
 	if err != nil {
-		return e.s.lost(item.LogOffset, err)
+		return e.records.lost(item.LogOffset, err)
 	}
 	e.refs[removes] = true
 	return nil
 }
 
 func (e *export) give(number int64, item *wheel.Item) error {
-	if item.Flags&wheel.CancelRef != 0 || e.refs[item.LogOffset] || e.s.known.has(item.LogOffset) {
+	if item.Flags&wheel.CancelRef != 0 || e.refs[item.LogOffset] || e.state.known.has(item.LogOffset) {
 		return nil
 	}
 	var failed error
-	err := e.s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
+	err := e.records.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
 		failed = e.giveView(number, item, v)
 		return nil
 	})
 	if err != nil {
-		return e.s.lost(item.LogOffset, err)
+		return e.records.lost(item.LogOffset, err)
 	}
 	return failed
 }
 
 func (e *export) giveView(number int64, item *wheel.Item, v *message.View) error {
-	p, reason := readPending(v, e.s.opts.PrecisionMs)
+	p, reason := readPending(v, e.records.precisionMs)
 	if reason != "" {
 		return fmt.Errorf("timer: a pending record at %d: %s", item.LogOffset, reason)
 	}
 	due, out := p.due.Ms, message.TimerOut(p.due.Ms, realPrecisionMs)
 	if p.cancels != nil {
-		if out = p.out / realPrecisionMs * realPrecisionMs; !p.names(number, e.s.opts.PrecisionMs) {
+		if out = p.out / realPrecisionMs * realPrecisionMs; !p.names(number, e.records.precisionMs) {
 			out = number * realPrecisionMs // its message has moved there
 		}
 		if e.cancels[exportedCancel{item.LogOffset, out}] {

@@ -17,66 +17,66 @@ type flight struct {
 }
 
 // begin makes a flight, and its second one that copies were made of, before the first is.
-func (s *Service) begin(l *line, sec *second) *flight {
+func (d *delivery) begin(l *line, sec *second) *flight {
 	var f *flight
-	if n := len(s.worker.idle); n > 0 {
-		f, s.worker.idle = s.worker.idle[n-1], s.worker.idle[:n-1]
+	if n := len(d.idle); n > 0 {
+		f, d.idle = d.idle[n-1], d.idle[:n-1]
 	} else {
 		f = new(flight)
-		f.Wake = s.wake
+		f.Wake = d.wake
 	}
 	f.line, f.sec, f.entries = l, sec, f.entries[:0]
 	f.Begin() // until launch
 	if !sec.begun {
-		sec.begun, sec.from = true, s.opts.Log.MaxCommitLogOffset()
+		sec.begun, sec.from = true, d.records.log.MaxCommitLogOffset()
 	}
 	return f
 }
 
 // launch ends the making of a flight. What is stored for good already does not wait.
-func (s *Service) launch(f *flight) {
+func (d *delivery) launch(f *flight) {
 	n := len(f.entries)
 	f.sec.inFlight += n
-	s.inFlight += n
+	d.inFlight += n
 	if f.Drop() {
-		s.land(f)
+		d.land(f)
 		return
 	}
-	s.flights = append(s.flights, f)
+	d.flights = append(d.flights, f)
 }
 
 // settle takes in the flights that everything is known of.
-func (s *Service) settle() (failed bool) {
-	kept := s.flights[:0]
-	for _, f := range s.flights {
+func (d *delivery) settle() (failed bool) {
+	kept := d.flights[:0]
+	for _, f := range d.flights {
 		if !f.Landed() {
 			kept = append(kept, f)
 			continue
 		}
 		failed = failed || f.Failed()
-		s.land(f)
+		d.land(f)
 	}
-	clear(s.flights[len(kept):])
-	s.flights = kept
+	clear(d.flights[len(kept):])
+	d.flights = kept
 	return failed
 }
 
 // land ends a flight. A put that fails after it was accepted means a store that accepts nothing
 // more until it is opened again, and then the copies that made it are recognised: its messages are
 // pending again.
-func (s *Service) land(f *flight) {
+func (d *delivery) land(f *flight) {
 	n := len(f.entries)
 	f.sec.inFlight -= n
-	s.inFlight -= n
+	d.inFlight -= n
 	if f.Failed() {
 		for _, i := range f.entries {
 			f.sec.link(i)
 		}
-		s.loaded += n
-		s.storing.refused(s.opts.Store.NowMillis(), errNotDurable)
+		d.state.loaded += n
+		d.storing.refused(d.clock.NowMillis(), errNotDurable)
 	} else {
-		s.delivered.Add(int64(n))
+		d.delivered.Add(int64(n))
 	}
 	f.line, f.sec = nil, nil
-	s.worker.idle = append(s.worker.idle, f)
+	d.idle = append(d.idle, f)
 }

@@ -45,12 +45,3 @@ func (f *flow) collect(ch chan<- prometheus.Metric, topic string) {
 	total += uint64(f.delays[len(delayBounds)])
 	ch <- prometheus.MustNewConstHistogram(delayDesc, total, float64(f.delayMs)/1000, buckets, labels...)
 }
-
-// flows are those of every topic. The caller holds mu.
-func (s *Service) flows() map[string]flow {
-	list := make(map[string]flow, len(s.topics.byName))
-	for name, t := range s.topics.byName {
-		list[name] = t.flow
-	}
-	return list
-}

@@ -37,17 +37,17 @@ func (g *group) reset() {
 }
 
 // sent takes in copies that are in the log.
-func (s *Service) sent(f *flight, copies []collected) {
+func (d *delivery) sent(f *flight, copies []collected) {
 	for i := 0; i < len(copies); {
 		topic, n, size := copies[i].topic, int64(0), int64(0)
 		for ; i < len(copies) && copies[i].topic == topic; i, n = i+1, n+1 {
 			size += copies[i].size
 			f.entries = append(f.entries, copies[i].entry)
-			s.lateness.Observe(float64(copies[i].lateMs) / 1000)
+			d.lateness.Observe(float64(copies[i].lateMs) / 1000)
 		}
-		if s.opts.Counted != nil {
-			s.opts.Counted(topic.name, n, size)
+		if d.counted != nil {
+			d.counted(topic.name, n, size)
 		}
-		s.countMany(topic, f.sec, n)
+		d.countMany(topic, f.sec, n)
 	}
 }

@@ -20,22 +20,22 @@ func (s *Service) check() health.Result {
 		}
 		return health.Result{State: health.Up}
 	}
-	if why := s.stalled(); why != "" {
+	if why := s.driver.withheld.why(); why != "" {
 		return health.Result{State: health.Down, Reason: "due timer messages are withheld " + why + ": they are delivered when it is removed"}
 	}
-	if reason := s.figures().trouble; reason != "" {
+	if reason := s.lookout.figures().trouble; reason != "" {
 		return degraded("%s", reason)
 	}
 	if err := s.saver.failure(); err != nil {
 		return degraded("the timers' checkpoint cannot be saved: after a crash a start takes longer: %v", err)
 	}
-	if n := s.unreadable.Load(); n > 0 {
+	if n := s.records.unreadable.Load(); n > 0 {
 		return degraded("%d pending timer messages could not be read and are lost", n)
 	}
 	return health.Result{State: health.Up}
 }
 
-// trouble is what is wrong with the messages that wait, or "". The caller holds mu.
+// trouble is what is wrong with the messages that wait, or "". The caller holds the lock.
 func (s *Service) trouble(now int64) string {
 	if reason := s.obstacle(now); reason != "" {
 		return reason
@@ -43,29 +43,29 @@ func (s *Service) trouble(now int64) string {
 	if late := s.behind(now); late > s.opts.OverdueMs {
 		return fmt.Sprintf("timer messages are delivered %d ms late", late)
 	}
-	if reason := s.aside.wait.blocked(); reason != "" {
-		return fmt.Sprintf("%d timer messages that are due in hours or days wait to be taken in: %s", len(s.aside.units), reason)
+	if reason := s.intake.aside.wait.blocked(); reason != "" {
+		return fmt.Sprintf("%d timer messages that are due in hours or days wait to be taken in: %s", len(s.intake.aside.units), reason)
 	}
-	if n := s.damage(); n > 0 {
+	if n := s.state.damaged(); n > 0 {
 		return fmt.Sprintf("%d pending timer messages are missing: the timers' files are damaged", n)
 	}
 	return ""
 }
 
-// obstacle is what keeps messages from being delivered, or "". The caller holds mu.
+// obstacle is what keeps messages from being delivered, or "". The caller holds the lock.
 func (s *Service) obstacle(now int64) string {
-	if reason := s.taking.blocked(); reason != "" {
-		return fmt.Sprintf("%d timer messages wait to be taken in: %s", s.untaken(), reason)
+	if reason := s.intake.wait.blocked(); reason != "" {
+		return fmt.Sprintf("%d timer messages wait to be taken in: %s", s.intake.untaken(), reason)
 	}
-	if reason := s.storing.blocked(); reason != "" {
+	if reason := s.delivery.storing.blocked(); reason != "" {
 		return fmt.Sprintf("timer messages are not delivered, by now %d ms late: %s", s.behind(now), reason)
 	}
-	for _, t := range s.held.order {
+	for _, t := range s.delivery.held.order {
 		if reason := t.blocked(); reason != "" {
 			return fmt.Sprintf("%d due timer messages wait for topic %s, which refuses them: %s", len(t.entries), t.name, reason)
 		}
 	}
-	for _, l := range s.lines {
+	for _, l := range s.state.lines {
 		if l.blocked != "" {
 			return "timer messages are not delivered: " + l.blocked
 		}
@@ -74,13 +74,4 @@ func (s *Service) obstacle(now int64) string {
 		}
 	}
 	return ""
-}
-
-// damage is how many entries were found missing.
-func (s *Service) damage() (n int64) {
-	for _, l := range s.lines {
-		stats := l.t.Stats()
-		n += stats.Damaged
-	}
-	return max(n, s.damaged)
 }

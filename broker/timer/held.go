@@ -1,6 +1,8 @@
 package timer
 
 import (
+	"slices"
+
 	"github.com/sirupsen/logrus"
 )
 
@@ -50,22 +52,65 @@ func (h *heldTopics) push(topicName string, e heldEntry, now int64, refusal erro
 	t.entries = append(t.entries, e)
 }
 
+// has tells whether an entry of a second waits for its target.
+func (h *heldTopics) has(sec *second, i int32) bool {
+	for _, t := range h.order {
+		if slices.ContainsFunc(t.entries, func(e heldEntry) bool { return e.sec == sec && e.i == i }) {
+			return true
+		}
+	}
+	return false
+}
+
+// of visits the entries of a second that wait for their targets.
+func (h *heldTopics) of(sec *second, visit func(e *entry)) {
+	for _, t := range h.order {
+		for _, e := range t.entries {
+			if e.sec == sec {
+				visit(&sec.entries[e.i])
+			}
+		}
+	}
+}
+
+// firstOf is when the first message of a line was due that waits for its target, ms; never: none does.
+func (h *heldTopics) firstOf(l *line) int64 {
+	first := never
+	for _, t := range h.order {
+		if len(t.entries) == 0 {
+			continue
+		}
+		if e := &t.entries[0]; e.line == l {
+			first = min(first, e.sec.dueOf(&e.sec.entries[e.i]))
+		}
+	}
+	return first
+}
+
+// waiting is how many due messages wait for targets that refuse.
+func (h *heldTopics) waiting() (n int64) {
+	for _, t := range h.order {
+		n += int64(len(t.entries))
+	}
+	return n
+}
+
 // retryHeld tries targets again whose time has come, and returns when to try next.
-func (s *Service) retryHeld(now int64) (next int64, err error) {
+func (d *delivery) retryHeld(now int64) (next int64, err error) {
 	next = never
-	for n := 0; n < len(s.held.order); n++ {
-		t := s.held.order[n]
+	for n := 0; n < len(d.held.order); n++ {
+		t := d.held.order[n]
 		if now >= t.retryAt {
-			if err := s.retryTopic(t, now); err != nil {
+			if err := d.retryTopic(t, now); err != nil {
 				return next, err
 			}
 		}
 		if len(t.entries) == 0 {
 			if t.blocked() != "" {
-				s.opts.Logger.WithField("topic", t.name).Info("a target takes due timer messages again")
+				d.logger.WithField("topic", t.name).Info("a target takes due timer messages again")
 			}
-			delete(s.held.topics, t.name)
-			s.held.order = append(s.held.order[:n], s.held.order[n+1:]...)
+			delete(d.held.topics, t.name)
+			d.held.order = append(d.held.order[:n], d.held.order[n+1:]...)
 			n--
 			continue
 		}
@@ -75,16 +120,16 @@ func (s *Service) retryHeld(now int64) (next int64, err error) {
 }
 
 // retryTopic delivers at most a batch of what waits for a target. The error is the store's refusal.
-func (s *Service) retryTopic(t *heldTopic, now int64) error {
-	s.held.trying = t
-	defer func() { s.held.trying = nil }()
+func (d *delivery) retryTopic(t *heldTopic, now int64) error {
+	d.held.trying = t
+	defer func() { d.held.trying = nil }()
 	for n := 0; n < batch && len(t.entries) > 0; n++ {
-		switch out, err := s.retryOne(t.entries[0], now); out {
+		switch out, err := d.retryOne(t.entries[0], now); out {
 		case refused:
 			return err
 		case waiting:
 			t.refused(now, err)
-			s.opts.Logger.WithFields(logrus.Fields{"topic": t.name, "reason": t.reason, "messages": len(t.entries)}).
+			d.logger.WithFields(logrus.Fields{"topic": t.name, "reason": t.reason, "messages": len(t.entries)}).
 				Log(t.level(), "a target refuses due timer messages: they wait")
 			return nil
 		}
@@ -96,15 +141,15 @@ func (s *Service) retryTopic(t *heldTopic, now int64) error {
 }
 
 // retryOne delivers a message that waits.
-func (s *Service) retryOne(h heldEntry, now int64) (out fate, err error) {
-	f := s.begin(h.line, h.sec)
-	defer s.launch(f)
+func (d *delivery) retryOne(h heldEntry, now int64) (out fate, err error) {
+	f := d.begin(h.line, h.sec)
+	defer d.launch(f)
 	e := &h.sec.entries[h.i]
-	if out, err = s.deliver(h.sec, e); out != sent {
+	if out, err = d.deliver(h.sec, e); out != sent {
 		return out, err
 	}
-	s.worker.putter.making.made(h.i, max(s.nowOf(h.line, now)-h.sec.dueOf(e), 0))
-	if err = s.putHeld(f); err != nil {
+	d.putter.making.made(h.i, max(h.line.now(now)-h.sec.dueOf(e), 0))
+	if err = d.putHeld(f); err != nil {
 		out = refused
 	}
 	return out, err

@@ -3,8 +3,6 @@ package timer
 import (
 	"bytes"
 	"strconv"
-
-	"github.com/wheelmq/wheelmq/message"
 )
 
 // ID names a message as long as it pends: one that gets another instant gets another ID. As text it
@@ -43,6 +41,3 @@ func ParseID(text string) (id ID, ok bool) {
 func (p *Pending) ID() ID {
 	return ID{Wall: p.Wall, Second: p.second, CommitLogOffset: p.CommitLogOffset}
 }
-
-// lineOfID is the line that has what an ID names.
-func (s *Service) lineOfID(id ID) *line { return s.lineOf(message.Due{Wall: id.Wall}) }

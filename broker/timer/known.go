@@ -35,10 +35,12 @@ func (k *sources) copiesFrom() int64 {
 	return k.from
 }
 
-// forgetKnown forgets them when the hands of all lines are past them, and plans for that.
-func (s *Service) forgetKnown(now int64, p *plan) {
+// forgetKnown forgets them when the hands of all lines are past them; next is when to look again, ms of
+// message time, like now.
+func (s *state) forgetKnown(now int64) (next int64) {
+	next = never
 	if len(s.known.offsets) == 0 {
-		return
+		return next
 	}
 	passed := true
 	for _, l := range s.lines {
@@ -46,14 +48,15 @@ func (s *Service) forgetKnown(now int64, p *plan) {
 			continue
 		}
 		passed = false
-		if at := toStore((s.known.until+1)*1000, s.nowOf(l, now), now); at > now {
-			p.wake = min(p.wake, at)
+		if at := toStore((s.known.until+1)*1000, l.now(now), now); at > now {
+			next = min(next, at)
 		}
 	}
 	if passed {
 		s.known = sources{}
 		s.progress++
 	}
+	return next
 }
 
 // recognise looks in the log, from an offset on, for copies of timer messages. Damage ends the
@@ -81,7 +84,7 @@ func (s *Service) recognise(from, reached int64) {
 	})
 	slices.Sort(known.offsets)
 	known.offsets = slices.Compact(known.offsets)
-	s.known = known
+	s.state.known = known
 	told := s.opts.Logger.WithFields(logrus.Fields{"from": from, "records": records, "found": len(known.offsets)})
 	if err != nil {
 		told.WithError(err).Error("the log cannot be read on: timer messages delivered behind this place may come again")

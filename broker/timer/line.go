@@ -7,19 +7,12 @@ import (
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
-// The lines, and the directories of their Timelines.
-const (
-	delayLine    = 0
-	absoluteLine = 1
-)
-
-var lineNames = [2]string{delayLine: "delay", absoluteLine: "absolute"}
-
 // line is one Timeline with what is loaded of it.
 type line struct {
-	name string
-	wall bool // the wall's clock decides, not message time
-	t    *wheel.Timeline
+	name  string
+	clock clock.Clock // of messages
+	wall  bool        // the wall's clock decides, not message time
+	t     *wheel.Timeline
 
 	loaded  []*second // by number
 	loading *loading  // the next ones, on their way into memory; nil: none is
@@ -41,10 +34,10 @@ func wallClock(c clock.Clock) bool {
 	return ok
 }
 
-// nowOf is the instant of a line's clock, ms, when message time is now.
-func (s *Service) nowOf(l *line, now int64) int64 {
+// now is the instant of the line's clock, ms, when message time is now.
+func (l *line) now(now int64) int64 {
 	if l.wall {
-		return clock.WallMillis(s.opts.Store)
+		return clock.WallMillis(l.clock)
 	}
 	return now
 }
@@ -56,6 +49,11 @@ func toStore(at, lineNow, now int64) int64 {
 		return never
 	}
 	return now + at - lineNow
+}
+
+// next is the next second that has entries and is not in memory.
+func (l *line) next() (number int64, ok bool) {
+	return l.t.NextFrom(max(l.t.Hand(), l.loadedTo+1))
 }
 
 // find is the loaded second with a number, or nil.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/wheelmq/wheelmq/store"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
@@ -31,10 +32,10 @@ type loading struct {
 }
 
 // beginLoad begins to read a second, unless its files cannot be read yet.
-func (s *Service) beginLoad(l *line, number int64) error {
+func (o *loader) beginLoad(l *line, number int64) error {
 	r, err := l.t.Read(number)
 	if errors.Is(err, wheel.ErrNotReady) && l.sortError != nil && number < l.t.NearEnd() {
-		s.beginBrowse(l, number)
+		o.beginBrowse(l, number)
 		return nil
 	}
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Service) beginLoad(l *line, number int64) error {
 
 // beginBrowse begins to read what comes next of an hour that cannot be sorted, because of a full
 // disk: nobody has to wait for that.
-func (s *Service) beginBrowse(l *line, number int64) {
+func (o *loader) beginBrowse(l *line, number int64) {
 	end := min(number+browseSeconds, l.t.NearEnd())
 	g := &loading{from: number, browser: l.t.Browse(number, end)}
 	if g.browser != nil {
@@ -107,19 +108,19 @@ func (g *loading) keep(sec *second, item *wheel.Item) {
 
 // goOn reads at most so many entries, and returns how many more there might have been: 0 means that
 // there is more to read. With exact instants asked for nothing else is done meanwhile.
-func (s *Service) goOn(l *line, room int) (left int) {
+func (o *loader) goOn(l *line, room int) (left int) {
 	g := l.loading
 	defer func() {
 		if p := recover(); p != nil {
 			l.giveUp()
-			s.cannotRead(l, g.from, faultOf(p))
+			o.cannotRead(l, g.from, store.FaultOf(p))
 			left = 0
 		}
 	}()
-	for ; room > 0 || s.opts.InOrder; room-- {
+	for ; room > 0 || o.inOrder; room-- {
 		number, item, ok := g.next()
 		if !ok {
-			if !s.endLoad(l) {
+			if !o.endLoad(l) {
 				return 0
 			}
 			return room
@@ -133,21 +134,21 @@ func (s *Service) goOn(l *line, room int) (left int) {
 				g.keep(sec, &item)
 			}
 		}
-		s.take(sec, &item)
+		o.records.take(sec, &item)
 	}
 	return 0
 }
 
 // endLoad puts what was read among the seconds in memory. What is damaged in it is counted; the
 // rest is delivered. Files that could not be read for another reason are read again: false.
-func (s *Service) endLoad(l *line) (loaded bool) {
+func (o *loader) endLoad(l *line) (loaded bool) {
 	g := l.loading
 	if g.reader != nil && g.reader.Hole().Unread != nil {
 		l.giveUp()
-		s.cannotRead(l, g.from, g.reader.Hole().Unread)
+		o.cannotRead(l, g.from, g.reader.Hole().Unread)
 		return false
 	}
-	s.repairLoaded(l, g)
+	o.repairLoaded(l, g)
 	switch {
 	case g.reader != nil && g.far:
 		g.seconds[0].reader = g.reader
@@ -159,7 +160,7 @@ func (s *Service) endLoad(l *line) (loaded bool) {
 	l.loading = nil
 	for _, sec := range g.seconds {
 		if sec != nil {
-			s.loadedNow(l, sec)
+			o.loadedNow(l, sec)
 		}
 	}
 	l.loadedTo = g.from + int64(len(g.seconds)) - 1
@@ -167,16 +168,16 @@ func (s *Service) endLoad(l *line) (loaded bool) {
 }
 
 // loadedNow takes in a second that is in memory now, and what came for it meanwhile.
-func (s *Service) loadedNow(l *line, sec *second) {
+func (o *loader) loadedNow(l *line, sec *second) {
 	sec.loading = false
 	for i := range sec.later {
 		sec.add(&wheel.Item{Entry: sec.later[i]})
 	}
 	sec.later = nil
-	s.superseding.hide(sec, l.wall)
-	s.loaded += sec.left
+	o.state.superseding.hide(sec, l.wall)
+	o.state.loaded += sec.left
 	l.insert(sec)
-	s.prefetch(sec)
+	o.prefetcher.prefetch(sec)
 }
 
 // giveUp forgets what is being read: it is read again later.

@@ -13,7 +13,7 @@ func (s *Service) register() error {
 		Name: "wheelmq_timer_delivery_latency", Help: "Seconds between a timer message's due instant and its delivery.",
 		Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300},
 	})
-	s.lateness = late
+	s.delivery.lateness = late
 	if s.opts.Health != nil {
 		s.opts.Health.Register("timers", s.check)
 	}
@@ -28,7 +28,7 @@ func (s *Service) register() error {
 		}
 		return 0
 	})
-	for _, c := range append(s.counters(), status, late, collector{s}) {
+	for _, c := range append(s.counters(), status, late, collector{&s.lookout}) {
 		if err := s.opts.Metrics.Register(c); err != nil {
 			return fmt.Errorf("timer: %w", err)
 		}
@@ -70,7 +70,7 @@ var timingDesc = prometheus.NewDesc("rocketmq_timing_messages", "Timer messages 
 
 // collector collects the gauges, of one moment, and the pending messages of each topic. It does not
 // wait for the driver.
-type collector struct{ s *Service }
+type collector struct{ lookout *lookout }
 
 // Describe implements prometheus.Collector.
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
@@ -84,7 +84,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	f := c.s.figures()
+	f := c.lookout.figures()
 	for i := range gauges {
 		ch <- prometheus.MustNewConstMetric(gauges[i].desc, prometheus.GaugeValue, float64(gauges[i].value(f)))
 	}
@@ -101,23 +101,15 @@ func (s *Service) counters() (list []prometheus.Collector) {
 		name, help string
 		value      func() int64
 	}{
-		{"wheelmq_timer_delivered_total", "Timer messages delivered, parked or lost.", s.delivered.Load},
-		{"wheelmq_timer_cancelled_total", "Timer messages that were cancelled.", s.cancelled.Load},
-		{"wheelmq_timer_parked_total", "Timer messages that were parked.", s.parked.Load},
-		{"wheelmq_timer_unreadable_total", "Pending timer messages that could not be read.", s.unreadable.Load},
-		{"wheelmq_timer_unread_total", "Records that a look at what pends could not read.", s.unreadByLooks.Load},
+		{"wheelmq_timer_delivered_total", "Timer messages delivered, parked or lost.", s.delivery.delivered.Load},
+		{"wheelmq_timer_cancelled_total", "Timer messages that were cancelled.", s.delivery.cancelled.Load},
+		{"wheelmq_timer_parked_total", "Timer messages that were parked.", s.parking.parked.Load},
+		{"wheelmq_timer_unreadable_total", "Pending timer messages that could not be read.", s.records.unreadable.Load},
+		{"wheelmq_timer_unread_total", "Records that a look at what pends could not read.", s.records.unreadByLooks.Load},
 	} {
 		value := m.value
 		list = append(list, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help},
 			func() float64 { return float64(value()) }))
 	}
 	return list
-}
-
-// waiting is how many due messages wait for targets that refuse.
-func (s *Service) waiting() (n int64) {
-	for _, t := range s.held.order {
-		n += int64(len(t.entries))
-	}
-	return n
 }

@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 
 	"github.com/wheelmq/wheelmq/message"
-	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
 // maxMoved bounds how many messages are remembered that were given other instants, some 10 MB.
@@ -48,24 +47,12 @@ func (m moved) note(v *message.View, p *pendingRecord) {
 }
 
 // forgetMoved forgets those whose second is done.
-func (s *Service) forgetMoved() {
+func (s *state) forgetMoved() {
 	for hash, to := range s.moved {
-		if to.second < s.lineOf(message.Due{Wall: to.wall}).t.Hand() {
+		if to.second < s.lines.of(message.Due{Wall: to.wall}).t.Hand() {
 			delete(s.moved, hash)
 		}
 	}
-}
-
-// followMoved adds a cancel where its message is since it was given another instant.
-func (s *Service) followMoved(p *pendingRecord, item *wheel.Item, hash uint64) error {
-	if len(s.moved) == 0 {
-		return nil
-	}
-	to, ok := s.moved[movedHash(p.realTopic, p.cancels)]
-	if !ok || p.names(to.second, s.opts.PrecisionMs) {
-		return nil
-	}
-	return s.addCancel(s.lineOf(message.Due{Wall: to.wall}), to.second, item, hash)
 }
 
 // may tells whether a cancel may have been added to a second because its message was moved there.

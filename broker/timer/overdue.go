@@ -1,7 +1,5 @@
 package timer
 
-import "github.com/wheelmq/wheelmq/message"
-
 const (
 	// defaultOverdueMs is Options.OverdueMs when it is not given.
 	defaultOverdueMs = 2000
@@ -13,36 +11,65 @@ const (
 // Overdue is how many messages are past due and not delivered, by how much the first of them is, ms, and
 // why, if that is known. It waits for the driver.
 func (s *Service) Overdue() (messages, lateMs int64, why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
 	now := s.opts.Store.NowMillis()
 	if lateMs = s.behind(now); lateMs == 0 {
 		return 0, 0, ""
 	}
-	messages = s.waiting()
-	for _, l := range s.lines {
-		messages += s.pastDue(l, s.nowOf(l, now))
-	}
 	switch {
 	case !s.opts.Enabled:
 		why = "timerWheelEnable is false"
-	case s.stalled() != "":
-		why = "withheld " + s.stalled()
+	case s.driver.withheld.why() != "":
+		why = "withheld " + s.driver.withheld.why()
 	default:
 		why = s.obstacle(now)
 	}
-	return messages, lateMs, why
+	return s.pastDue(now), lateMs, why
 }
 
-// pastDue is how many entries of a line lie in seconds that are over, cancels included. The caller holds
-// mu.
-func (s *Service) pastDue(l *line, lineNow int64) (n int64) {
+// behind is by how much the first message that is due is late, ms; 0: none is. The caller holds the lock.
+func (s *Service) behind(now int64) (late int64) {
+	for _, l := range s.state.lines {
+		lineNow := l.now(now)
+		if first := min(l.firstDue(), s.delivery.held.firstOf(l)); first < lineNow {
+			late = max(late, lineNow-first)
+		}
+	}
+	return late
+}
+
+// pastDue is how many entries lie in seconds that are over, cancels included, or wait for a target that
+// refuses. The caller holds the lock.
+func (s *Service) pastDue(now int64) (n int64) {
+	n = s.delivery.held.waiting()
+	for _, l := range s.state.lines {
+		n += l.pastDue(l.now(now))
+	}
+	return n
+}
+
+// firstDue is when the first entry of a line is due, or its second over when it is not in memory, ms;
+// never: there is none.
+func (l *line) firstDue() int64 {
+	first := never
+	for _, sec := range l.loaded {
+		first = min(first, sec.due())
+	}
+	if number, ok := l.next(); ok {
+		first = min(first, (number+1)*1000)
+	}
+	return first
+}
+
+// pastDue is how many entries of a line lie in seconds that are over, cancels included.
+func (l *line) pastDue(lineNow int64) (n int64) {
 	for _, sec := range l.loaded {
 		if sec.due() <= lineNow {
 			n += int64(sec.left)
 		}
 	}
-	at, ok := l.t.NextFrom(max(l.t.Hand(), l.loadedTo+1))
+	at, ok := l.next()
 	for range overdueSeconds {
 		if !ok || (at+1)*1000 > lineNow {
 			break
@@ -53,32 +80,10 @@ func (s *Service) pastDue(l *line, lineNow int64) (n int64) {
 	return n
 }
 
-// waitsToBeTaken is how long the first record of the queue that is not taken in has been there, ms.
-func (s *Service) waitsToBeTaken(now int64) int64 {
-	q := s.opts.Log.Queue(topicTimer, 0)
-	if q == nil || s.queueOffset >= q.Max() {
-		return 0
-	}
-	unit, ok := q.Unit(s.queueOffset)
-	if !ok {
-		return 0
-	}
-	slice, err := s.opts.Log.Record(unit.CommitLogOffset, unit.Size)
-	if err != nil {
-		return 0
-	}
-	defer slice.Release()
-	v, err := message.Parse(slice.Bytes)
-	if err != nil {
-		return 0
-	}
-	return max(0, now-v.StoreTimestamp)
-}
-
 // Signs changes while the driver lives: with every pass and every delivery.
-func (s *Service) Signs() int64 { return s.passes.Load() + s.delivered.Load() }
+func (s *Service) Signs() int64 { return s.driver.passes.Load() + s.delivery.delivered.Load() }
 
 // running tells whether what is due is delivered.
 func (s *Service) running() bool {
-	return s.opts.Enabled && s.stalled() == "" && (s.opts.Hangs == nil || !s.opts.Hangs())
+	return s.opts.Enabled && s.driver.withheld.why() == "" && (s.opts.Hangs == nil || !s.opts.Hangs())
 }

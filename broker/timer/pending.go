@@ -26,17 +26,9 @@ func compareDue(a, b Pending) int {
 
 // Count is how many messages pend. One that is cancelled counts until its second is due.
 func (s *Service) Count() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(0, s.topics.total()) + s.untaken()
-}
-
-// untaken is how many records of the timer queue are not taken in.
-func (s *Service) untaken() int64 {
-	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
-		return max(0, q.Max()-max(s.queueOffset, q.Min())) + int64(len(s.aside.units))
-	}
-	return 0
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return max(0, s.state.topics.total()) + s.intake.untaken()
 }
 
 // Due is the instant of message time at which the first pending message is due, ms, and how many
@@ -49,7 +41,7 @@ func (s *Service) Due() (next, messages int64) {
 		if messages++; messages == 1 {
 			next = p.Due
 			if p.Wall {
-				next = toStore(p.Due, s.nowOf(s.lines[absoluteLine], now), now)
+				next = toStore(p.Due, s.state.lines[absoluteLine].now(now), now)
 			}
 		}
 		if !s.opts.InOrder {
@@ -67,12 +59,12 @@ func (s *Service) Pending() iter.Seq[Pending] { return s.List(0).All() }
 // Read returns a pending message as it will be in its topic, but for where it will lie there:
 // CommitLogOffset and StoreTimestamp are of where it waits. A failure is logged, and counted.
 func (s *Service) Read(p Pending) (rec message.Record, err error) {
-	err = s.withRecord(p.CommitLogOffset, p.Size, p.record, func(v *message.View) error {
+	err = s.records.withRecord(p.CommitLogOffset, p.Size, p.record, func(v *message.View) error {
 		rec, err = redeliver.Real(v, p.CommitLogOffset)
 		return err
 	})
 	if err != nil {
-		s.unread(p.CommitLogOffset, err)
+		s.records.unread(p.CommitLogOffset, err)
 	}
 	return rec, err
 }

@@ -1,10 +1,29 @@
 package timer
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/wheelmq/wheelmq/clock"
+)
+
+// lister looks at what pends while it goes on being delivered: a page at a time under the lock, or in
+// files without it.
+type lister struct {
+	state   *state
+	records *records
+	intake  *intake
+	held    *heldTopics
+	looks   *looks
+	clock   clock.Clock // of messages
+	logger  logrus.FieldLogger
+	enabled bool // timerWheelEnable
+}
 
 // Listing goes through what pends.
 type Listing struct {
-	s      *Service
+	of     *lister
 	fromMs int64
 	limit  int // messages of a page
 	unread int64
@@ -12,7 +31,7 @@ type Listing struct {
 
 // List is a Listing of what is due at an instant, ms, or later.
 func (s *Service) List(fromMs int64) *Listing {
-	return &Listing{s: s, fromMs: fromMs, limit: pageMessages}
+	return &Listing{of: &s.lister, fromMs: fromMs, limit: pageMessages}
 }
 
 // Unread is how many records All has met so far that cannot be read: messages that may be missing
@@ -22,12 +41,12 @@ func (l *Listing) Unread() int64 { return l.unread }
 // All is like Service.Pending.
 func (l *Listing) All() iter.Seq[Pending] {
 	return func(yield func(Pending) bool) {
-		s := l.s
-		if s.opts.Enabled {
-			s.enqueue(s.opts.Store.NowMillis())
+		r := l.of
+		if r.enabled {
+			r.intake.enqueue(r.clock.NowMillis())
 		}
 		from := slotOf(l.fromMs)
-		a, b := newCursor(l, s.lines[0], from), newCursor(l, s.lines[1], from)
+		a, b := newCursor(l, r.state.lines[0], from), newCursor(l, r.state.lines[1], from)
 		for {
 			p, q := a.peek(), b.peek()
 			first := &a
@@ -47,7 +66,7 @@ func (l *Listing) All() iter.Seq[Pending] {
 
 // cursor goes through what pends on a line.
 type cursor struct {
-	s     *Service
+	r     *lister
 	l     *line
 	of    *Listing
 	from  int64 // seconds below were given
@@ -57,7 +76,7 @@ type cursor struct {
 }
 
 func newCursor(of *Listing, l *line, from int64) cursor {
-	return cursor{s: of.s, l: l, of: of, from: from}
+	return cursor{r: of.of, l: l, of: of, from: from}
 }
 
 // peek is the next message, nil when there is none.
@@ -73,24 +92,24 @@ func (c *cursor) peek() *Pending {
 
 // fill takes the next page.
 func (c *cursor) fill() {
-	s := c.s
-	s.mu.Lock()
+	mu := &c.r.state.mu
+	mu.Lock()
 	var p *page
-	if !s.closed {
-		p = s.newPage(c.l, c.from, c.after, c.of.limit)
+	if !c.r.state.closed {
+		p = c.r.newPage(c.l, c.from, c.after, c.of.limit)
 	}
 	if p == nil {
-		s.mu.Unlock()
+		mu.Unlock()
 		c.end = true
 		return
 	}
-	s.looks.Add(1)
-	s.mu.Unlock()
+	c.r.looks.reading.Add(1)
+	mu.Unlock()
 	p.read()
-	s.mu.Lock()
+	mu.Lock()
 	p.end()
-	s.looks.Done()
-	s.mu.Unlock()
+	c.r.looks.reading.Done()
+	mu.Unlock()
 	c.take(p)
 	c.of.unread += p.unread
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
@@ -20,9 +21,9 @@ const (
 )
 
 // page are the first messages of a stretch of seconds that come after one, and what may remove them.
-// newPage and end hold the service's lock, read does not.
+// newPage and end hold the lock, read does not.
 type page struct {
-	s        *Service
+	of       *lister
 	line     *line
 	from, to int64 // the stretch, seconds [from, to)
 	browser  *wheel.Browser
@@ -49,10 +50,10 @@ type page struct {
 func topicKey(realTopic, key []byte) string { return string(realTopic) + "\x00" + string(key) }
 
 // newPage starts to look at the first stretch of a line from a second on that has something, for at
-// most limit messages that come after one; nil: nothing pends there. The caller holds mu.
-func (s *Service) newPage(l *line, from int64, after Pending, limit int) *page {
+// most limit messages that come after one; nil: nothing pends there. The caller holds the lock.
+func (r *lister) newPage(l *line, from int64, after Pending, limit int) *page {
 	p := &page{
-		s: s, line: l, after: after, limit: limit, known: s.known,
+		of: r, line: l, after: after, limit: limit, known: r.state.known,
 		cancels: make(map[int64]map[string]struct{}), refs: make(map[int64]int64), missed: make(map[int64]int64),
 	}
 	from = max(from, l.t.Hand())
@@ -64,7 +65,7 @@ func (s *Service) newPage(l *line, from int64, after Pending, limit int) *page {
 	}
 	if p.browser = l.t.Browse(from, before); p.browser != nil {
 		p.from, p.to = p.browser.From, p.browser.To
-		for offset, id := range s.superseding {
+		for offset, id := range r.state.superseding {
 			if id.Wall == l.wall && id.Second >= p.from && id.Second < p.to {
 				p.refs[offset] = id.Second
 			}
@@ -81,13 +82,7 @@ func (s *Service) newPage(l *line, from int64, after Pending, limit int) *page {
 
 // takeLoaded takes what waits of a second in memory.
 func (p *page) takeLoaded(sec *second) {
-	for _, t := range p.s.held.order {
-		for _, h := range t.entries {
-			if h.sec == sec {
-				p.takeEntry(sec, &sec.entries[h.i])
-			}
-		}
-	}
+	p.of.held.of(sec, func(e *entry) { p.takeEntry(sec, e) })
 	if sec.chains != nil {
 		b := 0
 		if p.after.second == sec.number {
@@ -124,7 +119,7 @@ func (p *page) takeEntry(sec *second, e *entry) {
 func (p *page) read() {
 	defer func() {
 		if fault := recover(); fault != nil {
-			p.fail(faultOf(fault))
+			p.fail(store.FaultOf(fault))
 		}
 	}()
 	if p.browser == nil {
@@ -135,7 +130,7 @@ func (p *page) read() {
 	}
 	for n := 0; ; n++ {
 		number, item, ok := p.browser.Next()
-		if !ok || n&1023 == 0 && p.s.ctx.Err() != nil {
+		if !ok || n&1023 == 0 && p.of.looks.ctx.Err() != nil {
 			break
 		}
 		p.take(number, &item)
@@ -153,7 +148,7 @@ func (p *page) take(number int64, item *wheel.Item) {
 	case item.Flags&wheel.Cancel != 0:
 		p.addCancel(number, item)
 	case item.Flags&wheel.CancelRef != 0:
-		removes, err := p.s.refOf(item)
+		removes, err := p.of.records.refOf(item)
 		if err != nil {
 			p.miss(number, item.LogOffset, err)
 			return
@@ -165,8 +160,8 @@ func (p *page) take(number int64, item *wheel.Item) {
 }
 
 func (p *page) addCancel(number int64, item *wheel.Item) {
-	err := p.s.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
-		r, reason := readPending(v, p.s.opts.PrecisionMs)
+	err := p.of.records.withRecord(item.LogOffset, item.Size, item.Record, func(v *message.View) error {
+		r, reason := readPending(v, p.of.records.precisionMs)
 		if r.cancels == nil {
 			return fmt.Errorf("timer: the record is no cancel: %s", reason)
 		}
@@ -183,15 +178,15 @@ func (p *page) addCancel(number int64, item *wheel.Item) {
 	}
 }
 
-// end lets go of the files, and looks in the log for what damage has taken. The caller holds mu.
+// end lets go of the files, and looks in the log for what damage has taken. The caller holds the lock.
 func (p *page) end() {
 	if p.browser == nil {
 		return
 	}
 	for _, m := range p.browser.Missing() {
 		sec := newSecond(m.Second)
-		p.s.eachQueued(m.From, m.To, p.s.queueOffset, func(item *wheel.Item, r *pendingRecord) bool {
-			if p.s.belongs(p.line, sec, r) {
+		p.of.records.eachQueued(m.From, m.To, p.of.state.queueOffset, func(item *wheel.Item, r *pendingRecord) bool {
+			if p.of.state.belongs(p.line, sec, r) {
 				p.take(m.Second, item)
 			}
 			return true
@@ -264,7 +259,7 @@ func (p *page) cancelled(m *Pending) (gone bool) {
 	if len(keys) == 0 {
 		return false
 	}
-	err := p.s.withRecord(m.CommitLogOffset, m.Size, m.record, func(v *message.View) error {
+	err := p.of.records.withRecord(m.CommitLogOffset, m.Size, m.record, func(v *message.View) error {
 		if key, ok := message.PropertyGet(v.Properties, message.PropertyUniqKey); ok {
 			realTopic, _ := message.PropertyGet(v.Properties, message.PropertyRealTopic)
 			_, gone = keys[topicKey(realTopic, key)]
@@ -272,7 +267,7 @@ func (p *page) cancelled(m *Pending) (gone bool) {
 		return nil
 	})
 	if err != nil {
-		p.s.unread(m.CommitLogOffset, err)
+		p.of.records.unread(m.CommitLogOffset, err)
 	}
 	return gone
 }
@@ -280,48 +275,11 @@ func (p *page) cancelled(m *Pending) (gone bool) {
 // miss counts a record that may remove something.
 func (p *page) miss(number, commitLogOffset int64, err error) {
 	p.missed[number]++
-	p.s.unread(commitLogOffset, err)
+	p.of.records.unread(commitLogOffset, err)
 }
 
 // fail tells that not all can be looked at.
 func (p *page) fail(err error) {
-	p.s.opts.Logger.WithError(err).WithFields(logrus.Fields{"line": p.line.name, "from": p.from, "to": p.to}).
+	p.of.logger.WithError(err).WithFields(logrus.Fields{"line": p.line.name, "from": p.from, "to": p.to}).
 		Error("not all timers that pend can be looked at")
-}
-
-// unread counts a record that somebody who looks at what pends cannot read. Of many, fewer and fewer
-// are named.
-func (s *Service) unread(commitLogOffset int64, err error) {
-	if n := s.unreadByLooks.Add(1); n&(n-1) == 0 {
-		s.opts.Logger.WithError(err).WithFields(logrus.Fields{"commitLogOffset": commitLogOffset, "records": n}).
-			Error("a record of the timers cannot be read by who looks at what pends")
-	}
-}
-
-// fewFar is how many messages firstFar looks at before more.
-const fewFar = 64
-
-// firstFar is the first instant of what is not in memory; never when there is nothing. It is the
-// driver's, who holds mu, but not while a day's files are read.
-func (s *Service) firstFar(l *line) int64 {
-	if l.farAt == s.progress {
-		return l.far
-	}
-	l.farAt, l.far = s.progress, never
-	c := cursor{s: s, l: l, from: l.loadedTo + 1}
-	for {
-		p := s.newPage(l, c.from, c.after, fewFar)
-		if p == nil {
-			return l.far
-		}
-		s.mu.Unlock()
-		p.read()
-		//nolint:staticcheck // whoever waits gets its turn
-		s.mu.Lock()
-		p.end()
-		if c.take(p); len(c.page) > 0 {
-			l.far = c.page[0].Due
-			return l.far
-		}
-	}
 }

@@ -2,6 +2,7 @@ package timer
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -24,10 +25,17 @@ type place struct {
 	size      int32
 }
 
+// prefetcher reads records of the log ahead, on goroutines of its own.
+type prefetcher struct {
+	log   Log
+	ctx   context.Context // ends with the service
+	lists chan []place
+}
+
 // prefetch has the records of a second that are in the log read before they are due, in the log's
 // order: those that it got long ago may not be in memory any more.
-func (s *Service) prefetch(sec *second) {
-	cold := s.opts.Log.MaxCommitLogOffset() - hotBytes
+func (p *prefetcher) prefetch(sec *second) {
+	cold := p.log.MaxCommitLogOffset() - hotBytes
 	var list []place
 	for i := range sec.entries {
 		if e := &sec.entries[i]; e.record == nil && e.logOffset < cold {
@@ -38,25 +46,24 @@ func (s *Service) prefetch(sec *second) {
 		return
 	}
 	select {
-	case s.fetches <- list:
+	case p.lists <- list:
 	default:
 	}
 }
 
-// runPrefetch reads ahead.
-func (s *Service) runPrefetch() {
-	defer s.wg.Done()
+// run reads ahead until the service ends.
+func (p *prefetcher) run() {
 	for {
 		select {
-		case <-s.stop:
+		case <-p.ctx.Done():
 			return
-		case list := <-s.fetches:
+		case list := <-p.lists:
 			slices.SortFunc(list, func(a, b place) int { return cmp.Compare(a.logOffset, b.logOffset) })
 			done := make(chan struct{})
 			part := (len(list) + fetchers - 1) / fetchers
 			for n := range fetchers {
 				go func() {
-					s.fetch(list[min(n*part, len(list)):min((n+1)*part, len(list))])
+					p.fetch(list[min(n*part, len(list)):min((n+1)*part, len(list))])
 					done <- struct{}{}
 				}()
 			}
@@ -69,7 +76,7 @@ func (s *Service) runPrefetch() {
 
 // fetch has records read into memory, those that lie close together in one go. What cannot be read
 // is told when it is due.
-func (s *Service) fetch(list []place) {
+func (p *prefetcher) fetch(list []place) {
 	for len(list) > 0 {
 		from, to, n := list[0].logOffset, int64(0), 0
 		for ; n < len(list) && (n == 0 || list[n].logOffset <= to+closeBytes && to-from < fetchBytes); n++ {
@@ -77,10 +84,10 @@ func (s *Service) fetch(list []place) {
 		}
 		list = list[n:]
 		select {
-		case <-s.stop:
+		case <-p.ctx.Done():
 			return
 		default:
-			s.opts.Log.Fetch(from, to)
+			p.log.Fetch(from, to)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package timer
 
 // CountAt is how many entries are kept in the second of a TIMER_OUT_MS.
 func (s *Service) CountAt(outMs int64) (n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range s.lines {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	for _, l := range s.state.lines {
 		n += l.t.Count(outMs / 1000)
 	}
 	return n
@@ -28,41 +28,14 @@ type Progress struct {
 }
 
 // Progress tells how far the service is, or was a moment ago: it does not wait for the driver.
-func (s *Service) Progress() Progress { return s.figures().progress }
+func (s *Service) Progress() Progress { return s.lookout.figures().progress }
 
 func (s *Service) progressAt(now int64) Progress {
-	p := Progress{ReadMs: now, QueueOffset: s.queueOffset, SavedOffset: s.savedOffset, BehindMs: s.behind(now),
-		Pending: max(0, s.topics.total()) + s.untaken(), TakenIn: s.rates.takenIn, Due: s.rates.due,
-		Saves: s.saves, SavedAtMs: s.savedAt}
+	p := Progress{ReadMs: now, QueueOffset: s.state.queueOffset, SavedOffset: s.saver.savedOffset, BehindMs: s.behind(now),
+		Pending: max(0, s.state.topics.total()) + s.intake.untaken(), TakenIn: s.rates.takenIn, Due: s.rates.due,
+		Saves: s.saver.saves, SavedAtMs: s.saver.savedAt, Max: s.records.queueEnd()}
 	p.ReadMs -= p.BehindMs
-	if q := s.opts.Log.Queue(topicTimer, 0); q != nil {
-		p.Max = q.Max()
-	}
 	return p
-}
-
-// behind is by how much the first message that is due is late, ms; 0: none is.
-func (s *Service) behind(now int64) (late int64) {
-	for _, l := range s.lines {
-		lineNow, first := s.nowOf(l, now), never
-		for _, sec := range l.loaded {
-			first = min(first, sec.due())
-		}
-		if number, ok := l.t.NextFrom(max(l.t.Hand(), l.loadedTo+1)); ok {
-			first = min(first, (number+1)*1000)
-		}
-		for _, t := range s.held.order {
-			for _, h := range t.entries[:min(1, len(t.entries))] {
-				if h.line == l {
-					first = min(first, h.sec.dueOf(&h.sec.entries[h.i]))
-				}
-			}
-		}
-		if first < lineNow {
-			late = max(late, lineNow-first)
-		}
-	}
-	return late
 }
 
 // TopicPending is what waits for one real topic.
@@ -73,32 +46,7 @@ type TopicPending struct {
 
 // PendingOf lists how many messages pend by real topic, or did a moment ago, like Progress. The list
 // is not to be changed.
-func (s *Service) PendingOf() map[string]TopicPending { return s.figures().topics }
-
-func (s *Service) pendingOf() map[string]TopicPending {
-	counts := make(map[string]TopicPending, len(s.topics.byName))
-	for name, t := range s.topics.byName {
-		if t.n > 0 {
-			counts[name] = TopicPending{Messages: t.n, ChangedAtMs: t.changed}
-		}
-	}
-	return counts
-}
-
-// rates are how many messages come and go.
-type rates struct {
-	takenIn, due float64 // per second
-	offset, out  int64   // queue offset and deliveries at the last look
-	at           int64   // of the last look, ms of the wire's clock
-}
-
-// look takes the rates since the last time.
-func (r *rates) look(offset, out, now int64) {
-	if passed := float64(now-r.at) / 1000; passed > 0 {
-		r.takenIn, r.due = float64(max(0, offset-r.offset))/passed, float64(out-r.out)/passed
-	}
-	r.offset, r.out, r.at = offset, out, now
-}
+func (s *Service) PendingOf() map[string]TopicPending { return s.lookout.figures().topics }
 
 // distributionStep is how many seconds are counted before others may look at the service.
 const distributionStep = 3600
@@ -108,8 +56,8 @@ const distributionStep = 3600
 func (s *Service) Distribution(within []int64) []int64 {
 	counts := make([]int64, len(within))
 	now := s.opts.Store.NowMillis()
-	for _, l := range s.lines {
-		begin := s.nowOf(l, now) / 1000
+	for _, l := range s.state.lines {
+		begin := l.now(now) / 1000
 		at := begin
 		for i, distance := range within {
 			for end := begin + distance; at < end; {
@@ -124,8 +72,8 @@ func (s *Service) Distribution(within []int64) []int64 {
 
 // countBetween counts the entries of the seconds [from, to).
 func (s *Service) countBetween(l *line, from, to int64) (n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
 	for at, ok := l.t.NextFrom(max(from, l.t.Hand())); ok && at < to; at, ok = l.t.NextFrom(at + 1) {
 		n += l.t.Count(at)
 	}

@@ -5,6 +5,8 @@ import "fmt"
 // putter puts one group while the driver makes the next: no more than one is on its way, so that their
 // order is the log's. It belongs to the driver.
 type putter struct {
+	appender Appender
+
 	groups [2]group
 	making *group // where copies are collected
 	other  *group
@@ -20,30 +22,32 @@ type put struct {
 	err     error
 }
 
-func (p *putter) init() {
+func (p *putter) init(to Appender) {
+	p.appender = to
 	p.making, p.other = &p.groups[0], &p.groups[1]
 	p.asks, p.done = make(chan *flight), make(chan put, 1)
 }
 
-// runPutter puts groups until the driver ends.
-func (s *Service) runPutter() {
-	defer s.wg.Done()
-	p := &s.worker.putter
+// run puts groups until the driver ends.
+func (p *putter) run() {
 	for f := range p.asks {
-		p.done <- s.put(p.other, f)
+		p.done <- p.put(p.other, f)
 	}
 }
 
-func (s *Service) put(g *group, f *flight) (got put) {
-	got.stored, got.pending, got.err = s.opts.Appender.PutGroup(&g.records, f)
+// end ends run: nothing is handed over any more.
+func (p *putter) end() { close(p.asks) }
+
+func (p *putter) put(g *group, f *flight) (got put) {
+	got.stored, got.pending, got.err = p.appender.PutGroup(&g.records, f)
 	return got
 }
 
 // handOver has the copies that are collected put by the putter, when it has put those before. The error
 // is why these are not in the log; nothing is handed over then.
-func (s *Service) handOver(f *flight) error {
-	p := &s.worker.putter
-	if err := s.awaitPut(f); err != nil || len(p.making.copies) == 0 {
+func (d *delivery) handOver(f *flight) error {
+	p := &d.putter
+	if err := d.awaitPut(f); err != nil || len(p.making.copies) == 0 {
 		return err
 	}
 	f.Add()
@@ -54,26 +58,26 @@ func (s *Service) handOver(f *flight) error {
 
 // putGroup puts the copies that are collected, as part of a flight, when those before are put. When it
 // returns none is on its way to the log. What the store refuses is due again, and the error says why.
-func (s *Service) putGroup(f *flight) error {
-	p := &s.worker.putter
-	if err := s.awaitPut(f); err != nil || len(p.making.copies) == 0 {
+func (d *delivery) putGroup(f *flight) error {
+	p := &d.putter
+	if err := d.awaitPut(f); err != nil || len(p.making.copies) == 0 {
 		return err
 	}
 	f.Add()
-	return s.took(f, p.making, s.put(p.making, f))
+	return d.took(f, p.making, p.put(p.making, f))
 }
 
 // awaitPut waits for the group that is being put. When the store has refused a part of it, what is
 // collected behind is not put either.
-func (s *Service) awaitPut(f *flight) error {
-	p := &s.worker.putter
+func (d *delivery) awaitPut(f *flight) error {
+	p := &d.putter
 	if !p.under {
 		return nil
 	}
 	p.under = false
-	err := s.took(f, p.other, <-p.done)
+	err := d.took(f, p.other, <-p.done)
 	if err != nil {
-		s.relink(f, p.making.copies)
+		d.relink(f, p.making.copies)
 		p.making.reset()
 	}
 	return err
@@ -81,21 +85,21 @@ func (s *Service) awaitPut(f *flight) error {
 
 // putHeld puts the only copy that is collected, of a message that waits for its target. When the store
 // refuses it, it waits on.
-func (s *Service) putHeld(f *flight) error {
+func (d *delivery) putHeld(f *flight) error {
 	f.Add()
-	g := s.worker.putter.making
-	got := s.put(g, f)
+	g := d.putter.making
+	got := d.putter.put(g, f)
 	g.copies = g.copies[:got.stored]
-	return s.took(f, g, got)
+	return d.took(f, g, got)
 }
 
 // took takes in what became of a group.
-func (s *Service) took(f *flight, g *group, got put) error {
+func (d *delivery) took(f *flight, g *group, got put) error {
 	if !got.pending {
 		f.Drop()
 	}
-	s.sent(f, g.copies[:got.stored])
-	s.relink(f, g.copies[got.stored:])
+	d.sent(f, g.copies[:got.stored])
+	d.relink(f, g.copies[got.stored:])
 	g.reset()
 	if got.err != nil {
 		return fmt.Errorf("timer: deliver: %w", got.err)
@@ -104,9 +108,9 @@ func (s *Service) took(f *flight, g *group, got put) error {
 }
 
 // relink makes messages due again whose copies are not in the log.
-func (s *Service) relink(f *flight, copies []collected) {
+func (d *delivery) relink(f *flight, copies []collected) {
 	for _, c := range copies {
 		f.sec.link(c.entry)
-		s.loaded++
+		d.state.loaded++
 	}
 }

@@ -5,17 +5,16 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/wheelmq/wheelmq/broker/redeliver"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
 // sortedRepair looks in the log for the far entries that a second in memory has lost to damage.
 type sortedRepair struct {
-	s      *Service
+	o      *loader
 	line   *line
 	sec    *second
 	hole   wheel.Hole
-	locked bool // by one who holds mu all the time
+	locked bool // by one who holds the lock all the time
 	have   map[int64]bool
 	found  []wheel.Item
 }
@@ -23,33 +22,35 @@ type sortedRepair struct {
 // repairSorted begins to look for what is missing of a second that was read. It may take a look through
 // all of the log that there is, during which others are delivered; until it is done the second is not,
 // so that a crash does not end it. With exact instants asked for it is done before anything is delivered.
-// The caller holds mu.
-func (s *Service) repairSorted(l *line, sec *second, hole wheel.Hole) {
-	r := &sortedRepair{s: s, line: l, sec: sec, hole: hole, locked: s.opts.InOrder, have: make(map[int64]bool, len(sec.entries))}
+// The caller holds the lock.
+func (o *loader) repairSorted(l *line, sec *second, hole wheel.Hole) {
+	r := &sortedRepair{o: o, line: l, sec: sec, hole: hole, locked: o.inOrder, have: make(map[int64]bool, len(sec.entries))}
 	for i := range sec.entries {
 		r.have[sec.entries[i].logOffset] = true
 	}
 	sec.repairing = true
-	s.repairs++
+	o.repairs++
 	if r.locked {
 		r.look()
 		r.end()
 		return
 	}
-	s.wg.Go(func() {
+	o.wg.Go(func() {
 		r.look()
-		s.mu.Lock()
+		o.state.mu.Lock()
 		r.end()
-		s.mu.Unlock()
-		s.wake()
+		o.state.mu.Unlock()
+		o.wake()
 	})
 }
+
+func (r *sortedRepair) stopped() bool { return r.o.ctx.Err() != nil }
 
 // look looks where the entries lie if the file was in the order of the log, and then everywhere.
 func (r *sortedRepair) look() {
 	for _, b := range append(slices.Clone(r.hole.Likely), r.hole.Bounds) {
-		if int64(len(r.found)) < r.hole.Count && !redeliver.Stopped(r.s.stop) {
-			r.s.eachQueued(b.After+1, b.Before, never, r.visit)
+		if int64(len(r.found)) < r.hole.Count && !r.stopped() {
+			r.o.records.eachQueued(b.After+1, b.Before, never, r.visit)
 		}
 	}
 }
@@ -61,15 +62,15 @@ func (r *sortedRepair) visit(item *wheel.Item, p *pendingRecord) (more bool) {
 			r.found = append(r.found, kept)
 		}
 	}
-	return r.locked || !redeliver.Stopped(r.s.stop)
+	return r.locked || !r.stopped()
 }
 
 func (r *sortedRepair) belongs(p *pendingRecord) bool {
 	if p.cancels != nil && !r.locked {
-		r.s.mu.Lock()
-		defer r.s.mu.Unlock()
+		r.o.state.mu.Lock()
+		defer r.o.state.mu.Unlock()
 	}
-	return r.s.belongs(r.line, r.sec, p)
+	return r.o.state.belongs(r.line, r.sec, p)
 }
 
 // copied is an item with its record: the log need not be kept for it.
@@ -78,9 +79,9 @@ func (r *sortedRepair) copied(item *wheel.Item) wheel.Item {
 	if item.Flags&wheel.CancelRef != 0 {
 		at -= refOffset
 	}
-	slice, err := r.s.opts.Log.Record(at, item.Size)
+	slice, err := r.o.records.log.Record(at, item.Size)
 	if err != nil {
-		r.s.unread(at, err)
+		r.o.records.unread(at, err)
 		return kept
 	}
 	defer slice.Release()
@@ -89,20 +90,20 @@ func (r *sortedRepair) copied(item *wheel.Item) wheel.Item {
 }
 
 // end puts what was found into the second. One whose search a close has ended stays open: the next start
-// reads it again. The caller holds mu.
+// reads it again. The caller holds the lock.
 func (r *sortedRepair) end() {
-	s, sec := r.s, r.sec
-	if s.repairs--; !r.locked && redeliver.Stopped(s.stop) {
+	o, sec := r.o, r.sec
+	if o.repairs--; !r.locked && r.stopped() {
 		return
 	}
 	before := sec.left
 	for i := range r.found {
-		s.take(sec, &r.found[i])
+		o.records.take(sec, &r.found[i])
 	}
 	if !sec.loading {
-		s.loaded += sec.left - before
+		o.state.loaded += sec.left - before
 	}
 	sec.repairing = false
-	s.opts.Logger.WithFields(logrus.Fields{"line": r.line.name, "second": sec.number, "missing": r.hole.Count, "inTheLog": len(r.found)}).
+	o.logger.WithFields(logrus.Fields{"line": r.line.name, "second": sec.number, "missing": r.hole.Count, "inTheLog": len(r.found)}).
 		Warn("what a damaged file of sorted timers had is taken out of the log, as far as that has it")
 }

@@ -3,15 +3,12 @@ package timer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
-	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -37,6 +34,8 @@ type (
 		Published() int64
 		FlushedOffset() int64
 		Flush() error
+		// StoreTimestamp is when a unit's record was stored, ms, and false when it cannot be read.
+		StoreTimestamp(q *store.ConsumeQueue, offset int64) (ms int64, ok bool)
 		Scan(from int64, fn func(*message.View) error) error
 		Epoch() uint64
 	}
@@ -101,116 +100,63 @@ type Options struct {
 	First func(ctx context.Context) error
 }
 
-// Service delivers due messages.
+// Service delivers due messages. It is made of parts with a job each; all of them work on one state,
+// and are guarded by its lock.
 type Service struct {
 	opts Options
 
-	maxDelayMs atomic.Int64 // as Options.MaxDelayMs
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // of the goroutines that Start makes
 
-	kick     chan struct{}
-	settling redeliver.Settling
-	stop     chan struct{}
-	ctx      context.Context // ends with stop
-	cancel   context.CancelFunc
-	jobs     chan job // for the goroutine that splits and sorts
-	// fetches are lists of records to be read ahead.
-	fetches chan []place
-	wg      sync.WaitGroup
+	state   state
+	records records // of the timer queue
+	parking parking
 
-	asleep     atomic.Bool  // an arrival must wake the driver
-	passes     atomic.Int64 // of the driver
-	soonUntil  atomic.Int64 // until when messages are expected that are due soon, ms of message time
-	delivered  atomic.Int64
-	cancelled  atomic.Int64
-	unreadable atomic.Int64
-	// unreadByLooks are records that nobody could read who looked at what pends.
-	unreadByLooks atomic.Int64
-	parked        atomic.Int64
-	oldest        atomic.Int64 // log offset that must be kept; never: nothing is needed
-	lateness      prometheus.Observer
-
-	saver    saver
-	handover handover // guarded by mu, like what follows
-
-	looks sync.WaitGroup // pages that are being read; none begins when closed
-
-	lookout lookout
-
-	mu     sync.Mutex // guards what follows
-	closed bool
-	// searches look for messages in files just now.
-	searches []*search
-	worker   worker
-	lines    [2]*line
-	topics   topicCounts
-	// queueOffset is the next unit of the timer queue to be taken in.
-	queueOffset int64
-	loaded      int   // entries in memory that are not on their way
-	progress    int64 // changes whenever there is something to save
-	known       sources
-	taking      wait // of what is taken out of the queue
-	aside       aside
-	storing     wait // of all deliveries: the store refuses
-	held        heldTopics
-	inFlight    int // copies that are not known to be stored for good
-	flights     []*flight
-	damaged     int64 // seconds that were found damaged
-	repairs     int   // seconds of which what is missing is looked for
-	damagedThen int64 // entries that were found missing before the start
-	reached     int64 // the last second of which something may be delivered
-	// superseding are not delivered: what removes them is in the log.
-	superseding superseding
-	moved       moved
-	half        int64 // log offset of a superseding record whose message is taken in, its removal not
-	// rebuildTo is the unit of the timer queue up to which everything must be taken in before
-	// anything is delivered: what was there when the service began.
-	rebuildTo int64
-
-	rates rates
-
-	saves       int64 // checkpoints since the start
-	savedAt     int64 // of the last one, ms of message time
-	savedOffset int64 // queueOffset of the last checkpoint
-	savedOldest int64 // log offset from which on the last checkpoint needs the log
-	oldestNow   int64 // and from which on what pends does
-	notedAt     int64 // progress at which it was looked up
+	intake     intake     // takes records out of the queue
+	handover   handover   // between the real broker and this one
+	sorter     sorter     // of far messages' files
+	prefetcher prefetcher // of near messages' records
+	loader     loader     // of what is due soon
+	delivery   delivery   // of what is due
+	driver     driver     // of all these
+	looks      looks      // in files, without the lock
+	changes    changes    // of what pends
+	lister     lister     // of what pends
+	pin        pin        // of the log
+	saver      saver      // of checkpoints
+	rates      rates
+	lookout    lookout // for who must not wait
 }
 
 // New opens the Timelines and finds out what was delivered already. Nothing is delivered before
 // Start.
 func New(opts Options) (*Service, error) {
-	if opts.SaveMs <= 0 {
-		opts.SaveMs = saveMs
-	}
-	if opts.PrecisionMs <= 0 {
-		opts.PrecisionMs = 1000
-	}
-	if opts.OverdueMs == 0 {
-		opts.OverdueMs = defaultOverdueMs
-	}
-	s := &Service{
-		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}),
-		jobs: make(chan job, maxJobs), fetches: make(chan []place, maxPrefetches),
-		superseding: make(superseding), moved: make(moved), half: nothing,
-	}
-	s.maxDelayMs.Store(opts.MaxDelayMs)
+	s := &Service{opts: opts.withDefaults()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.worker.copy = redeliver.NewCopier(opts.Log, opts.Topics, message.TopicTimer)
-	s.worker.putter.init()
-	s.topics.init()
-	s.held.init()
-	s.saver.s = s
-	s.handover.done = sync.NewCond(&s.mu)
-	s.oldest.Store(never)
+	s.assemble()
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	s.figures() // there are always last known ones
+	s.lookout.figures() // there are always last known ones
 	if err := s.register(); err != nil {
-		s.closeLines()
-		return nil, err
+		return nil, errors.Join(err, s.closeLines())
 	}
 	return s, nil
+}
+
+// withDefaults are the options with what was not given.
+func (o Options) withDefaults() Options {
+	if o.SaveMs <= 0 {
+		o.SaveMs = saveMs
+	}
+	if o.PrecisionMs <= 0 {
+		o.PrecisionMs = 1000
+	}
+	if o.OverdueMs == 0 {
+		o.OverdueMs = defaultOverdueMs
+	}
+	return o
 }
 
 // Start begins to deliver, unless timerWheelEnable is off.
@@ -221,12 +167,9 @@ func (s *Service) Start() {
 		}
 		return
 	}
-	s.wg.Add(5)
-	go s.drive()
-	go s.runPutter()
-	go s.runJobs()
-	go s.runPrefetch()
-	go s.saver.run()
+	for _, run := range []func(){s.driver.run, s.delivery.putter.run, s.sorter.run, s.prefetcher.run, s.saver.run} {
+		s.wg.Go(run)
+	}
 }
 
 // Save makes everything durable that is pending, and what is delivered.
@@ -235,75 +178,4 @@ func (s *Service) Save() error {
 		return nil
 	}
 	return s.saver.save(false)
-}
-
-// Close stops and saves.
-func (s *Service) Close() error {
-	close(s.stop)
-	s.cancel()
-	s.wg.Wait()
-	err := s.Save()
-	back := err == nil && s.nothingPends()
-	if errors.Is(err, region.ErrNoSpace) {
-		// It is told by the save. Nothing is lost: the start after it reads more of the queue.
-		err = nil
-	}
-	err = errors.Join(err, s.closeLines())
-	s.lookout.close()
-	if err == nil && back {
-		err = s.handBack()
-	}
-	return err
-}
-
-func (s *Service) closeLines() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.looks.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var failed error
-	for _, l := range s.lines {
-		if l == nil {
-			continue
-		}
-		for _, sec := range l.loaded {
-			sec.close()
-		}
-		l.loaded = nil
-		l.giveUp()
-		if err := l.t.Close(); err != nil {
-			failed = fmt.Errorf("timer: close %s: %w", l.name, err)
-		}
-	}
-	return failed
-}
-
-// Arrived wakes the driver when a pending record has come. It is called for every record that
-// becomes readable and must be quick.
-func (s *Service) Arrived(a store.Arrival) {
-	if a.Topic == message.TopicTimer && s.asleep.Load() && s.asleep.CompareAndSwap(true, false) {
-		s.wake()
-	}
-}
-
-// Recheck looks at Options.Stall again.
-func (s *Service) Recheck() { s.wake() }
-
-func (s *Service) wake() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
-	}
-}
-
-// Delivered is how many messages came due since the start: delivered, parked or lost.
-func (s *Service) Delivered() int64 { return s.delivered.Load() }
-
-// Pinned is the log offset of the first record that is needed from the log, and false when none
-// is. The log must be kept from there on.
-func (s *Service) Pinned() (commitLogOffset int64, pending bool) {
-	at := s.oldest.Load()
-	return at, at != never
 }

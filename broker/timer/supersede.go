@@ -2,7 +2,6 @@ package timer
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/wheelmq/wheelmq/message"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
@@ -22,21 +21,21 @@ type superseding map[int64]ID
 // takeSuperseding takes in a record that supersedes. The message comes first: what a crash leaves
 // of the two must not be the removal alone. A failure between them is gone on with, and no
 // checkpoint is made meanwhile.
-func (s *Service) takeSuperseding(v *message.View, p *pendingRecord, item *wheel.Item, now int64) error {
-	if p.supersedes.Generation > 0 && s.half != item.LogOffset {
-		if err := s.takeMessage(v, p, item, now); err != nil {
+func (i *intake) takeSuperseding(v *message.View, p *pendingRecord, item *wheel.Item, now int64) error {
+	if p.supersedes.Generation > 0 && i.half != item.LogOffset {
+		if err := i.takeMessage(v, p, item, now); err != nil {
 			return err
 		}
-		s.half = item.LogOffset
+		i.half = item.LogOffset
 	}
-	if err := s.takeRef(p.supersedes, item); err != nil {
+	if err := i.takeRef(p.supersedes, item); err != nil {
 		return err
 	}
-	s.half = nothing
-	s.moved.note(v, p)
-	delete(s.superseding, p.supersedes.LogOffset)
+	i.half = nothing
+	i.state.moved.note(v, p)
+	delete(i.state.superseding, p.supersedes.LogOffset)
 	// It does not count from now on; what removes it, so that nobody counts it out again.
-	s.topics.of(string(p.realTopic)).n--
+	i.state.topics.of(string(p.realTopic)).n--
 	return nil
 }
 
@@ -44,19 +43,16 @@ func (s *Service) takeSuperseding(v *message.View, p *pendingRecord, item *wheel
 const nothing = int64(-1)
 
 // takeRef adds the removal where its message is.
-func (s *Service) takeRef(sup *message.Supersedes, item *wheel.Item) error {
-	l := s.lineOf(message.Due{Wall: sup.Wall})
+func (i *intake) takeRef(sup *message.Supersedes, item *wheel.Item) error {
+	l := i.state.lines.of(message.Due{Wall: sup.Wall})
 	if sup.Second < l.t.Hand() {
 		return nil // it was removed when its second was due
 	}
 	e := wheel.Entry{Due: sup.Second*1000 + 1, LogOffset: item.LogOffset + refOffset, Size: item.Size, Flags: wheel.CancelRef}
-	if err := s.add(l, sup.Second, &wheel.Item{Entry: e, Record: item.Record}); err != nil {
+	if err := i.add(l, sup.Second, &wheel.Item{Entry: e, Record: item.Record}); err != nil {
 		return err
 	}
-	if sec := l.live(sup.Second); sec != nil {
-		sec.addRef(sup.LogOffset)
-	}
-	s.meanwhile(l, sup.Second, func(sec *second) { sec.addRef(sup.LogOffset) })
+	i.tell(l, sup.Second, func(sec *second) { sec.addRef(sup.LogOffset) })
 	return nil
 }
 
@@ -72,19 +68,6 @@ func (s *second) addRef(commitLogOffset int64) {
 func (s *second) removedByRef(e *entry) bool {
 	_, removed := s.refs[e.logOffset]
 	return removed
-}
-
-// refOf is the log offset of the message that an entry removes.
-func (s *Service) refOf(item *wheel.Item) (removes int64, err error) {
-	err = s.withRecord(item.LogOffset-refOffset, item.Size, item.Record, func(v *message.View) error {
-		sup, ok := message.SupersedesOf(v.Properties)
-		if !ok {
-			return fmt.Errorf("timer: the record at %d removes nothing", item.LogOffset-refOffset)
-		}
-		removes = sup.LogOffset
-		return nil
-	})
-	return removes, err
 }
 
 // hide adds to a second that is read what is removed of it by records that are not taken in.

@@ -57,3 +57,34 @@ func (t *topicCounts) total() (n int64) {
 	}
 	return n
 }
+
+// pending are the counts that are not 0, by name.
+func (t *topicCounts) pending() map[string]int64 {
+	counts := make(map[string]int64)
+	for _, c := range t.byName {
+		if c.n != 0 {
+			counts[c.name] = c.n
+		}
+	}
+	return counts
+}
+
+// waiting are the messages that wait, by real topic.
+func (t *topicCounts) waiting() map[string]TopicPending {
+	counts := make(map[string]TopicPending, len(t.byName))
+	for name, c := range t.byName {
+		if c.n > 0 {
+			counts[name] = TopicPending{Messages: c.n, ChangedAtMs: c.changed}
+		}
+	}
+	return counts
+}
+
+// flows are those of every topic.
+func (t *topicCounts) flows() map[string]flow {
+	list := make(map[string]flow, len(t.byName))
+	for name, c := range t.byName {
+		list[name] = c.flow
+	}
+	return list
+}

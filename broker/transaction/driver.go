@@ -15,6 +15,7 @@ const (
 
 // driver is what belongs to the goroutine of a Service.
 type driver struct {
+	redeliver.Driver
 	s      *Service
 	cursor int64 // half messages below are ended, or on the agenda
 	agenda agenda
@@ -41,13 +42,13 @@ func (d *driver) run() {
 		if !paused {
 			d.s.armedAt.Store(next)
 			if next <= now {
-				if redeliver.Stopped(d.s.stop) {
+				if d.Stopped() {
 					return
 				}
 				continue
 			}
 			if d.putting.Load() == 0 {
-				d.s.settling.Answer(next)
+				d.Answer(next)
 			}
 		}
 		wake := d.write()
@@ -56,13 +57,7 @@ func (d *driver) run() {
 		}
 		clock.Rearm(due, next)
 		clock.Rearm(wire, wake)
-		select {
-		case <-due.C():
-		case <-wire.C():
-		case <-d.s.kick:
-		case answer := <-d.s.settling.Asks():
-			d.s.settling.Hear(answer)
-		case <-d.s.stop:
+		if d.Sleep(due, wire) {
 			return
 		}
 	}

@@ -84,7 +84,7 @@ func (g *givenUp) finish(err error) {
 		g.log.Warn("a transaction was neither committed nor rolled back: it waits in " + message.TopicTransCheckMax)
 	}
 	if g.d.putting.Add(-1) == 0 {
-		s.wake()
+		s.driver.Wake()
 	}
 }
 

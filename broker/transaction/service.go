@@ -102,11 +102,9 @@ type Service struct {
 	opts Options
 
 	armedAt atomic.Int64 // the instant of message time that the driver sleeps until
-	kick    chan struct{}
 	// opsArmed: the driver knows that ends wait to be written down.
 	opsArmed atomic.Bool
 	blocked  atomic.Pointer[string] // why nothing can be written down; nil: it can
-	settling redeliver.Settling
 	stop     chan struct{}
 	wg       sync.WaitGroup
 
@@ -125,11 +123,11 @@ type Service struct {
 func New(opts Options) (*Service, error) {
 	opts.CheckMax = max(0, opts.CheckMax)
 	s := &Service{
-		opts: opts, kick: make(chan struct{}, 1), settling: redeliver.NewSettling(), stop: make(chan struct{}), ending: make(map[int64]int64),
+		opts: opts, stop: make(chan struct{}), ending: make(map[int64]int64),
 	}
 	s.counts.init()
 	s.armedAt.Store(never)
-	s.driver.s = s
+	s.driver.s, s.driver.Driver = s, redeliver.NewDriver(s.stop)
 	if err := s.takeStock(); err != nil {
 		return nil, fmt.Errorf("transaction: %w", err)
 	}
@@ -168,14 +166,7 @@ func (s *Service) Arrived(a store.Arrival) {
 		return
 	}
 	if armed := s.armedAt.Load(); armed == never || s.opts.Store.NowMillis()+s.opts.Admission.youngest.Load() < armed {
-		s.wake()
-	}
-}
-
-func (s *Service) wake() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
+		s.driver.Wake()
 	}
 }
 
@@ -183,7 +174,7 @@ func (s *Service) wake() {
 // message time, ms, at which the next one is; math.MaxInt64: never. It needs a service that was
 // started.
 func (s *Service) Settle(ctx context.Context) (next int64, err error) {
-	next, err = s.settling.Wait(ctx, s.stop)
+	next, err = s.driver.Settle(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("transaction: settle: %w", err)
 	}

@@ -23,7 +23,7 @@ func (s *Service) ended(offset int64) {
 // held.
 func (s *Service) tellOps() {
 	if !s.opsArmed.Swap(true) || s.ops.size >= s.opts.OpMaxSize {
-		s.wake()
+		s.driver.Wake()
 	}
 }
 
