@@ -95,14 +95,22 @@ func (h *heldTopics) waiting() (n int64) {
 	return n
 }
 
-// retryHeld tries targets again whose time has come, and returns when to try next.
-func (d *delivery) retryHeld(now int64) (next int64, err error) {
-	next = never
+// nextTry is when to try a target again, ms of message time; never: none refuses.
+func (h *heldTopics) nextTry(now int64) int64 {
+	next := never
+	for _, t := range h.order {
+		next = min(next, max(t.retryAt, now))
+	}
+	return next
+}
+
+// retryHeld tries targets again whose time has come. The error is the store's refusal.
+func (d *delivery) retryHeld(now int64) error {
 	for n := 0; n < len(d.held.order); n++ {
 		t := d.held.order[n]
 		if now >= t.retryAt {
 			if err := d.retryTopic(t, now); err != nil {
-				return next, err
+				return err
 			}
 		}
 		if len(t.entries) == 0 {
@@ -112,11 +120,9 @@ func (d *delivery) retryHeld(now int64) (next int64, err error) {
 			delete(d.held.topics, t.name)
 			d.held.order = append(d.held.order[:n], d.held.order[n+1:]...)
 			n--
-			continue
 		}
-		next = min(next, max(t.retryAt, now))
 	}
-	return next, nil
+	return nil
 }
 
 // retryTopic delivers at most a batch of what waits for a target. The error is the store's refusal.

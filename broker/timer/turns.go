@@ -9,7 +9,7 @@ import (
 // all gives every due second its turn, and the targets that refused; next is when to try again what was
 // refused, ms of message time; never: nothing was.
 func (d *delivery) all(now int64) (next int64) {
-	next, err := d.retryHeld(now)
+	err := d.retryHeld(now)
 	if err == nil && d.inOrder {
 		err = d.first(now)
 	} else if err == nil {
@@ -18,7 +18,7 @@ func (d *delivery) all(now int64) (next int64) {
 	if err != nil {
 		d.storing.refused(d.clock.NowMillis(), err)
 		d.logger.WithError(err).Log(d.storing.level(), "due timer messages wait: the store refuses them")
-		return min(next, d.storing.retryAt)
+		return d.storing.retryAt
 	}
 	if d.storing.refusals > 0 && d.inFlight == 0 {
 		if d.storing.blocked() != "" {
@@ -26,7 +26,7 @@ func (d *delivery) all(now int64) (next int64) {
 		}
 		d.storing.ended()
 	}
-	return next
+	return d.held.nextTry(now)
 }
 
 // turns delivers a batch of every due second.
