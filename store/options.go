@@ -78,42 +78,20 @@ type Options struct {
 	Log      logrus.FieldLogger
 }
 
+// setDefaults fills in what is not set, and refuses what no store can have.
 func (o *Options) setDefaults() error {
-	if o.CommitLogFileSize == 0 {
-		o.CommitLogFileSize = DefaultCommitLogFileSize
-	}
-	if o.ConsumeQueueFileSize == 0 {
-		o.ConsumeQueueFileSize = DefaultConsumeQueueFileSize
-	}
+	orElse(&o.CommitLogFileSize, DefaultCommitLogFileSize)
+	orElse(&o.ConsumeQueueFileSize, DefaultConsumeQueueFileSize)
+	orElse(&o.MaxMessageSize, DefaultMaxMessageSize)
+	orElse(&o.MappedFiles, defaultMappedFiles)
+	orElse(&o.SyncFlushTimeoutMs, 5000)
+	orElse(&o.FlushIntervalMs, 500)
+	orElse(&o.FlushThoroughMs, 10_000)
+	// Small log files are for small stores: the index is small with them.
+	orElse(&o.MaxIndexNum, min(DefaultMaxIndexNum, 4+o.CommitLogFileSize/(DefaultCommitLogFileSize/DefaultMaxIndexNum)))
+	orElse(&o.MaxHashSlotNum, min(DefaultMaxHashSlotNum, o.MaxIndexNum/4))
+	orElse(&o.MaxMsgsNumBatch, 64)
 	o.ConsumeQueueFileSize -= o.ConsumeQueueFileSize % unitSize
-	if o.MaxMessageSize == 0 {
-		o.MaxMessageSize = DefaultMaxMessageSize
-	}
-	if o.MappedFiles == 0 {
-		o.MappedFiles = defaultMappedFiles
-	}
-	if o.SyncFlushTimeoutMs == 0 {
-		o.SyncFlushTimeoutMs = 5000
-	}
-	if o.FlushIntervalMs == 0 {
-		o.FlushIntervalMs = 500
-	}
-	if o.FlushThoroughMs == 0 {
-		o.FlushThoroughMs = 10_000
-	}
-	if o.MaxIndexNum == 0 {
-		// Small log files are for small stores: the index is small with them.
-		o.MaxIndexNum = min(DefaultMaxIndexNum, 4+o.CommitLogFileSize/(DefaultCommitLogFileSize/DefaultMaxIndexNum))
-	}
-	if o.MaxHashSlotNum == 0 {
-		o.MaxHashSlotNum = min(DefaultMaxHashSlotNum, o.MaxIndexNum/4)
-	}
-	if o.MaxMsgsNumBatch == 0 {
-		o.MaxMsgsNumBatch = 64
-	}
-	if !validIndexNums(o.MaxHashSlotNum, o.MaxIndexNum) {
-		return fmt.Errorf("store: maxHashSlotNum %d and maxIndexNum %d: at least 1 and 2, and files below 2 GB", o.MaxHashSlotNum, o.MaxIndexNum)
-	}
 	if o.Retention.IntervalMs == 0 {
 		keep := o.Retention.Keep
 		o.Retention = DefaultRetention()
@@ -122,11 +100,25 @@ func (o *Options) setDefaults() error {
 	if o.Wire == nil {
 		o.Wire = o.Clock
 	}
-	if o.ConsumeQueueFileSize <= 0 {
-		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)
-	}
 	if o.StoredTagsCode == nil && o.TagsCode != nil {
 		o.StoredTagsCode = func(v *message.View) int64 { return o.TagsCode(string(v.Topic), v.Properties) }
+	}
+	return o.validate()
+}
+
+// orElse sets what is zero.
+func orElse[T int | int64](value *T, standard T) {
+	if *value == 0 {
+		*value = standard
+	}
+}
+
+func (o *Options) validate() error {
+	if !validIndexNums(o.MaxHashSlotNum, o.MaxIndexNum) {
+		return fmt.Errorf("store: maxHashSlotNum %d and maxIndexNum %d: at least 1 and 2, and files below 2 GB", o.MaxHashSlotNum, o.MaxIndexNum)
+	}
+	if o.ConsumeQueueFileSize <= 0 {
+		return fmt.Errorf("store: mappedFileSizeConsumeQueue must be at least %d", unitSize)
 	}
 	if o.Clock == nil || o.TagsCode == nil || o.Log == nil {
 		return fmt.Errorf("store: Clock, TagsCode and Log are required")

@@ -79,7 +79,10 @@ func Open(opts Options) (*Store, error) {
 	if err := opts.setDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Store{opts: opts, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), clean: make(chan struct{}, 1), watch: make(chan struct{}, 1), stop: make(chan struct{})}
+	s := &Store{
+		opts: opts, stop: make(chan struct{}),
+		wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), clean: make(chan struct{}, 1), watch: make(chan struct{}, 1),
+	}
 	s.keep.Store(&opts.Retention)
 	switch {
 	case opts.FS != nil:
