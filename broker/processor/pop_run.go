@@ -28,6 +28,7 @@ type popRun struct {
 	at        popQueue
 	counts    [maxPop]int32 // of the queue's messages, in order
 	name      []byte
+	group     []byte // name of the target's
 	start, offsets,
 	times []byte // the fields of the reply
 	begin func() int64
@@ -54,6 +55,7 @@ func (p *Pop) begin(t *popTarget, reply *remoting.Reply) *popRun {
 	r.p, r.t, r.reply, r.batch, r.got, r.wait = p, t, reply, newBatch(), pulled{}, nil
 	r.rest, r.hindered, r.failed = 0, false, nil
 	r.popTime = p.opts.Time.NowMillis()
+	r.group = append(r.group[:0], t.group.GroupName...)
 	r.reviveQid = orderReviveQid
 	if !t.order {
 		r.reviveQid = int32(p.popped.Add(1) % reviveQueues)
@@ -121,6 +123,13 @@ func (r *popRun) look(name []byte, topicName string, queueID int32, retry byte) 
 	if q := r.at.queue; q != nil {
 		r.got.min, r.got.max = q.Min(), q.Max()
 	}
+	if r.got.msgs >= r.t.maxNums && !r.t.order {
+		// A new group begins in every queue at its first pop, however much that takes.
+		if waiting, begun := r.waiting(); begun {
+			r.rest += waiting
+			return
+		}
+	}
 	w, ok, err := r.p.opts.Windows.Acquire(r.at.key, r.begin)
 	if err != nil {
 		r.fail(err)
@@ -129,7 +138,8 @@ func (r *popRun) look(name []byte, topicName string, queueID int32, retry byte) 
 	if !ok {
 		// Somebody else takes from it just now; in order it is his.
 		if r.hindered = true; !r.t.order {
-			r.rest += r.waiting()
+			waiting, _ := r.waiting()
+			r.rest += waiting
 		}
 		return
 	}
@@ -137,13 +147,13 @@ func (r *popRun) look(name []byte, topicName string, queueID int32, retry byte) 
 	r.take(w)
 }
 
-// waiting is how much a queue has that nobody has popped.
-func (r *popRun) waiting() int64 {
-	at := r.p.opts.Offsets.Query([]byte(r.at.key.Group), r.at.name, r.at.key.QueueID)
-	if at == offset.None {
+// waiting is how much a queue has that nobody has popped, and whether the group has begun with it.
+func (r *popRun) waiting() (n int64, begun bool) {
+	at := r.p.opts.Offsets.Query(r.group, r.at.name, r.at.key.QueueID)
+	if begun = at != offset.None; !begun {
 		at = r.beginning()
 	}
-	return max(0, r.got.max-max(at, r.got.min))
+	return max(0, r.got.max-max(at, r.got.min)), begun
 }
 
 // beginning is where a group begins that has no offset in the queue.

@@ -1,111 +1,154 @@
 package bench
 
 import (
-	"encoding/json"
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/wheelmq/wheelmq/test/wire"
 )
 
-// popped is what the header of a pop's answer tells.
+// popped is what the header of a pop's answer tells. It is read again and again, and what it has lies in the frame.
 type popped struct {
-	popTime, invisible, revive string
+	popTime, invisible, revive []byte
 	queues                     []poppedQueue
+	bits                       []byte
 }
 
 // poppedQueue are the messages of one queue. Retry is 0 for the topic itself.
 type poppedQueue struct {
-	retry, id, start string
+	retry, id, start []byte
 	offsets          []int64
 }
 
 var errPopped = errors.New("the answer to a pop lacks what it needs")
 
-func parsePopped(frame []byte) (*popped, error) {
-	a := new(popped)
-	starts := make(map[string]string) // by retry flag and queue
-	for name, to := range map[string]*string{"popTime": &a.popTime, "invisibleTime": &a.invisible, "reviveQid": &a.revive} {
-		var ok bool
-		if *to, ok = field(frame, `"`+name+`":"`); !ok {
-			return nil, fmt.Errorf("%w: %s", errPopped, name)
+// value is a field of a JSON header.
+func value(frame []byte, name string) []byte {
+	at := bytes.Index(frame, []byte(name))
+	if at < 0 {
+		return nil
+	}
+	rest := frame[at+len(name):]
+	return rest[:max(0, bytes.IndexByte(rest, '"'))]
+}
+
+func (a *popped) parse(frame []byte) error {
+	frame = frame[:8+binary.BigEndian.Uint32(frame[4:])&0xFFFFFF]
+	a.popTime, a.invisible, a.revive = value(frame, `"popTime":"`), value(frame, `"invisibleTime":"`), value(frame, `"reviveQid":"`)
+	if len(a.popTime) == 0 || len(a.invisible) == 0 || len(a.revive) == 0 {
+		return errPopped
+	}
+	starts, lists := value(frame, `"startOffsetInfo":"`), value(frame, `"msgOffsetInfo":"`)
+	a.queues = a.queues[:0]
+	for len(lists) > 0 {
+		var start, list []byte
+		start, starts, _ = bytes.Cut(starts, []byte(";"))
+		list, lists, _ = bytes.Cut(lists, []byte(";"))
+		if err := a.add(start, list); err != nil {
+			return err
 		}
 	}
-	info, _ := field(frame, `"startOffsetInfo":"`)
-	for one := range strings.SplitSeq(info, ";") {
-		key, start, _ := cutLast(one)
-		starts[key] = start
+	return nil
+}
+
+// add adds a queue: where its batch begins, and its offsets.
+func (a *popped) add(start, list []byte) error {
+	if cap(a.queues) == len(a.queues) {
+		a.queues = append(a.queues, poppedQueue{})
+	} else {
+		a.queues = a.queues[:len(a.queues)+1]
 	}
-	info, _ = field(frame, `"msgOffsetInfo":"`)
-	for one := range strings.SplitSeq(info, ";") {
-		key, list, _ := cutLast(one)
-		retry, id, _ := strings.Cut(key, " ")
-		q := poppedQueue{retry: retry, id: id, start: starts[key]}
-		for text := range strings.SplitSeq(list, ",") {
-			offset, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("%w: offsets %q", errPopped, info)
-			}
-			q.offsets = append(q.offsets, offset)
+	q := &a.queues[len(a.queues)-1]
+	startAt, at := bytes.LastIndexByte(start, ' '), bytes.LastIndexByte(list, ' ')
+	if at < 0 || startAt != at || !bytes.Equal(start[:at], list[:at]) {
+		return fmt.Errorf("%w: %q and %q", errPopped, start, list)
+	}
+	q.retry, q.id, _ = bytes.Cut(list[:at], []byte(" "))
+	q.start, q.offsets = start[at+1:], q.offsets[:0]
+	offset := int64(0)
+	for _, c := range list[at+1:] {
+		if c == ',' {
+			q.offsets, offset = append(q.offsets, offset), 0
+			continue
 		}
-		a.queues = append(a.queues, q)
+		offset = 10*offset + int64(c-'0')
 	}
-	return a, nil
+	q.offsets = append(q.offsets, offset)
+	return nil
 }
 
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, ' ')
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
+// request begins a frame; seal ends its header, and the body follows.
+func request(dst []byte, code, n int) []byte {
+	dst = strconv.AppendInt(append(append(dst, 0, 0, 0, 0, 0, 0, 0, 0), `{"code":`...), int64(code), 10)
+	dst = strconv.AppendInt(append(dst, `,"flag":0,"language":"JAVA","opaque":`...), int64(n), 10)
+	return append(dst, `,"serializeTypeCurrentRPC":"JSON","version":513,"extFields":{`...)
 }
 
-// ack is the request that acknowledges one message.
-func (a *popped) ack(topic string, q poppedQueue, offset int64) prepared {
-	at := strconv.FormatInt(offset, 10)
-	return prepare(wire.AckMessage, map[string]string{
-		"consumerGroup": popGroup, "topic": topic, "queueId": q.id, "offset": at,
-		"extraInfo": strings.Join([]string{q.start, a.popTime, a.invisible, a.revive, q.retry, "broker-a", q.id, at}, " "),
-	}, nil)
+func seal(dst []byte, start int) []byte {
+	dst = append(dst, "}}"...)
+	binary.BigEndian.PutUint32(dst[start+4:], uint32(len(dst)-start-8))
+	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
+	return dst
 }
 
-// batchAck is the request that acknowledges everything.
-func (a *popped) batchAck(topic string) prepared {
-	type entry struct {
-		Group     string `json:"c"`
-		Topic     string `json:"t"`
-		Retry     string `json:"r"`
-		Start     int64  `json:"so"`
-		Queue     int    `json:"q"`
-		Revive    int    `json:"rq"`
-		PopTime   int64  `json:"pt"`
-		Invisible int64  `json:"it"`
-		// Bits are the bytes of a Java BitSet: an offset's distance from Start.
-		Bits []byte `json:"b"`
+// ack appends the request that acknowledges one message.
+func (a *popped) ack(dst []byte, n int, topic string, q *poppedQueue, offset int64) []byte {
+	start := len(dst)
+	dst = append(append(request(dst, wire.AckMessage, n), `"consumerGroup":"`+popGroup+`","topic":"`...), topic...)
+	dst = append(append(dst, `","queueId":"`...), q.id...)
+	dst = strconv.AppendInt(append(dst, `","offset":"`...), offset, 10)
+	dst = append(dst, `","extraInfo":"`...)
+	for _, field := range [...][]byte{q.start, a.popTime, a.invisible, a.revive, q.retry} {
+		dst = append(append(dst, field...), ' ')
 	}
-	var entries []entry
-	for _, q := range a.queues {
-		e := entry{Group: popGroup, Topic: topic, Retry: q.retry, Start: number(q.start), Queue: int(number(q.id)), Revive: int(number(a.revive)), PopTime: number(a.popTime), Invisible: number(a.invisible)}
-		for _, offset := range q.offsets {
-			bit := int(offset - e.Start)
-			for len(e.Bits) <= bit/8 {
-				e.Bits = append(e.Bits, 0)
-			}
-			e.Bits[bit/8] |= 1 << (bit % 8)
+	dst = append(append(dst, "broker-a "...), q.id...)
+	dst = append(strconv.AppendInt(append(dst, ' '), offset, 10), '"')
+	return seal(dst, start)
+}
+
+// batchAck appends the request that acknowledges everything.
+func (a *popped) batchAck(dst []byte, n int, topic string) []byte {
+	start := len(dst)
+	dst = seal(request(dst, wire.BatchAckMessage, n), start)
+	body := len(dst)
+	dst = append(dst, `{"brokerName":"broker-a","acks":[`...)
+	for i := range a.queues {
+		q := &a.queues[i]
+		if i > 0 {
+			dst = append(dst, ',')
 		}
-		entries = append(entries, e)
+		dst = append(append(dst, `{"c":"`+popGroup+`","t":"`...), topic...)
+		for _, field := range [...]struct {
+			name  string
+			value []byte
+		}{{`","r":"`, q.retry}, {`","so":`, q.start}, {`,"q":`, q.id}, {`,"rq":`, a.revive}, {`,"pt":`, a.popTime}, {`,"it":`, a.invisible}} {
+			dst = append(append(dst, field.name...), field.value...)
+		}
+		dst = base64.StdEncoding.AppendEncode(append(dst, `,"b":"`...), a.bitsOf(q))
+		dst = append(dst, `"}`...)
 	}
-	body, err := json.Marshal(map[string]any{"brokerName": "broker-a", "acks": entries})
-	if err != nil {
-		panic(err) // numbers, texts and bytes
-	}
-	return prepare(wire.BatchAckMessage, nil, body)
+	dst = append(dst, "]}"...)
+	binary.BigEndian.PutUint32(dst[start:], binary.BigEndian.Uint32(dst[start:])+uint32(len(dst)-body))
+	return dst
 }
 
-func number(text string) int64 {
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
+// bitsOf are the bytes of a Java BitSet: the offsets' distances from the beginning of their batch.
+func (a *popped) bitsOf(q *poppedQueue) []byte {
+	first := int64(0)
+	for _, c := range q.start {
+		first = 10*first + int64(c-'0')
+	}
+	a.bits = a.bits[:0]
+	for _, offset := range q.offsets {
+		bit := int(offset - first)
+		for len(a.bits) <= bit/8 {
+			a.bits = append(a.bits, 0)
+		}
+		a.bits[bit/8] |= 1 << (bit % 8)
+	}
+	return a.bits
 }

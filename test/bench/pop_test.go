@@ -107,6 +107,7 @@ type popper struct {
 
 	flight int // pops that are sent at once
 
+	got  popped
 	in   []byte
 	out  []byte
 	sent int
@@ -192,22 +193,23 @@ func (p *popper) answered(frame []byte) error {
 		}
 		return nil
 	}
-	a, err := parsePopped(frame)
-	if err != nil {
+	a := &p.got
+	if err := a.parse(frame); err != nil {
 		return err
 	}
 	if p.batch {
 		p.acks++
-		p.out = a.batchAck(p.topic).number(p.out, p.acks)
+		p.out = a.batchAck(p.out, p.acks, p.topic)
 	}
-	for _, q := range a.queues {
+	for i := range a.queues {
+		q := &a.queues[i]
 		p.left.Add(-int64(len(q.offsets)))
 		for _, offset := range q.offsets {
 			if p.batch {
 				break
 			}
 			p.acks++
-			p.out = a.ack(p.topic, q, offset).number(p.out, p.acks)
+			p.out = a.ack(p.out, p.acks, p.topic, q, offset)
 		}
 	}
 	return nil

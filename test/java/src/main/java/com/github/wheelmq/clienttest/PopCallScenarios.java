@@ -18,6 +18,7 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.constant.ConsumeInitMode;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.message.MessageRequestMode;
 import org.apache.rocketmq.remoting.protocol.header.AckMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.header.ChangeInvisibleTimeRequestHeader;
@@ -86,6 +87,48 @@ final class PopCallScenarios {
         return true;
     }
 
+    /**
+     * In order: what was handed out blocks the rest until all of it is acknowledged or visible again, and then comes first.
+     * The push consumer does not: in POP mode it hands nothing to a listener in order (5.5.0).
+     */
+    static void inOrder(Lab lab) throws Exception {
+        new PopCallScenarios(lab, 1_000).playInOrder();
+    }
+
+    private void playInOrder() throws Exception {
+        MessageQueue queue = new MessageQueue(topic, "broker-a", 0);
+        for (long end = System.currentTimeMillis() + Lab.PATIENCE_MILLIS; lab.admin().maxOffset(queue) < 4;) {
+            Check.that(System.currentTimeMillis() < end, "the queue has %d messages", lab.admin().maxOffset(queue));
+            Thread.sleep(20);
+        }
+        List<MessageExt> first = inOrder("m0", "m1");
+        Check.equal(List.of(), texts(pop(2, LONG_MILLIS, true)), "popped of a blocked queue");
+        Check.equal(AckStatus.OK, ack(first.get(0)).getStatus(), "ack of the first");
+        Check.equal(List.of(), texts(pop(2, LONG_MILLIS, true)), "popped with one acknowledged");
+        Check.equal(AckStatus.OK, change(first.get(1), awhileMillis).getStatus(), "change of the invisible time");
+        List<MessageExt> second = inOrder("m1", "m2");
+        Check.equal(1, second.get(0).getReconsumeTimes(), "reconsumeTimes of what comes again");
+        Check.equal(0, second.get(1).getReconsumeTimes(), "reconsumeTimes of what comes first");
+        for (MessageExt message : second) {
+            Check.equal(AckStatus.OK, ack(message).getStatus(), "ack");
+        }
+        inOrder("m3");
+    }
+
+    /** Pops in order until there is something, which must be those messages. */
+    private List<MessageExt> inOrder(String... bodies) throws Exception {
+        List<MessageExt> popped = List.of();
+        for (long end = System.currentTimeMillis() + Lab.PATIENCE_MILLIS; popped.isEmpty() && System.currentTimeMillis() < end;) {
+            popped = pop(2, LONG_MILLIS, true);
+        }
+        Check.equal(List.of(bodies), texts(popped), "popped in order");
+        return popped;
+    }
+
+    private static List<String> texts(List<MessageExt> messages) {
+        return messages.stream().map(Lab::text).collect(Collectors.toList());
+    }
+
     /** Pops until there are n messages. */
     private List<MessageExt> take(int n, long invisibleMillis) throws Exception {
         List<MessageExt> popped = pop(n, invisibleMillis);
@@ -97,6 +140,10 @@ final class PopCallScenarios {
     }
 
     private List<MessageExt> pop(int n, long invisibleMillis) throws Exception {
+        return pop(n, invisibleMillis, false);
+    }
+
+    private List<MessageExt> pop(int n, long invisibleMillis, boolean order) throws Exception {
         PopMessageRequestHeader header = new PopMessageRequestHeader();
         header.setConsumerGroup(group);
         header.setTopic(topic);
@@ -108,6 +155,7 @@ final class PopCallScenarios {
         header.setInitMode(ConsumeInitMode.MIN);
         header.setExpType("TAG");
         header.setExp("*");
+        header.setOrder(order);
         CompletableFuture<PopResult> answer = new CompletableFuture<>();
         calls.popMessageAsync("broker-a", lab.broker, header, CALL_MILLIS, new PopCallback() {
             @Override

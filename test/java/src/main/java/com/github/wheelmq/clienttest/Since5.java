@@ -16,6 +16,7 @@ final class Since5 implements Catalogue.Addition {
         shared.put("pop-shared-by-two", PopScenarios::sharedByTwo);
         shared.put("pop-refused", PopScenarios::refused);
         shared.put("pop-calls", PopCallScenarios::play);
+        shared.put("pop-calls-in-order", PopCallScenarios::inOrder);
         shared.put("assigned-by-the-broker", PopScenarios::assigned);
         shared.put("query-in-cluster", Since5::queryInCluster);
     }
