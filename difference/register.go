@@ -62,6 +62,7 @@ const (
 	CorrectionOnlyReads
 	PopWithoutTimers
 	PopInFlightShown
+	PopBesideOrder
 	OlderRuntimeKeys
 	count
 )
@@ -126,5 +127,6 @@ var register = [count]Difference{
 	CorrectionOnlyReads:        {Name: "correction-only-reads", Real: "QUERY_CORRECTION_OFFSET (308) removes the offsets of the groups that it is asked to leave out, in all topics", Ours: "they are left out of the answer and keep their offsets", Fixed: true},
 	PopWithoutTimers:           {Name: "pop-without-timers", Real: "with timerWheelEnable=false nothing can be popped", Ours: "pop needs no timers"},
 	PopInFlightShown:           {Name: "pop-in-flight-shown", Real: "nothing tells whether a popped message is acknowledged", Ours: "QUERY_CONSUME_QUEUE (321) tells of each message whether it is in flight to the group that is named, since when and until when; GET_CONSUME_STATS (208) with showWaiting how many of each queue are, and how many delayed messages are on their way to each topic"},
+	PopBesideOrder:             {Name: "pop-beside-order", Real: "a pop without order is given again what its group was handed out in order and has not acknowledged", Ours: "it waits for that, as a pop in order does"},
 	OlderRuntimeKeys:           {Name: "older-runtime-keys", Real: "GET_BROKER_RUNTIME_INFO (28) has neither brokerVersion nor getTransferedTps, by which exporters and consoles of RocketMQ 4 fail", Ours: "both are there, beside getTransferredTps"},
 }

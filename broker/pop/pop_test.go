@@ -202,3 +202,25 @@ func TestPop_NothingComesBackOfADeletedTopic(t *testing.T) {
 		l.close()
 	}
 }
+
+// TestPop_WithoutOrderBehindOrder: what was handed out in order is visible again, and somebody pops it without order.
+// To acknowledge it late takes the group nowhere back, over a restart neither.
+func TestPop_WithoutOrderBehindOrder(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open()
+	l.send("T", 0, "a", "b", "c", "d")
+	late := l.popAs(window, 2, 1000, true, "")
+	l.turn(1000)
+	wantBodies(t, l.pop(window, 3, 60_000), "a b c")
+	if l.ack(late[0]) {
+		t.Error("a late acknowledgement has an effect")
+	}
+	l.close()
+	l.open()
+	if l.ack(late[1]) {
+		t.Error("a late acknowledgement has an effect after a restart")
+	}
+	wantBodies(t, l.pop(window, 8, 60_000), "d")
+	l.close()
+}

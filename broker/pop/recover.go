@@ -166,6 +166,7 @@ func (r *recovery) popped(w *Window, file uint32, b *reader) {
 		r.suspects = append(r.suspects, suspect{w, w.cursor, base})
 	}
 	w.cursor, w.file = next, file
+	w.pass(popTime)
 	b.offsets(base, func(offset int64) { r.hold(w, offset, entry{popTime, popTime + invisible, file, 0}) })
 }
 

@@ -192,6 +192,7 @@ func (w *Window) handed(p *Pop) (end int64, err error) {
 		}
 	}
 	w.file, w.cursor = file, p.Next
+	w.pass(p.PopTime)
 	w.show()
 	w.mu.Unlock()
 	if n := len(p.Offsets); n > 0 {
@@ -200,6 +201,14 @@ func (w *Window) handed(p *Pop) (end int64, err error) {
 		w.lookAt(p.PopTime+p.InvisibleMs, p.Offsets)
 	}
 	return end, nil
+}
+
+// pass forgets what was handed out in order and is visible again, when a pop goes past it: to acknowledge it would take
+// the cursor back. w.mu is held.
+func (w *Window) pass(now int64) {
+	if w.block != nil && w.block.until() <= now {
+		w.block = nil
+	}
 }
 
 // lookAt has the driver look at messages when they are visible again.

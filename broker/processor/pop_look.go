@@ -4,6 +4,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/store"
 )
 
@@ -70,11 +71,8 @@ func (p *Pop) available(t *popTarget) (n int64) {
 }
 
 func (p *Pop) blocked(t *popTarget, at *place, now int64) bool {
-	if !t.order {
-		return false
-	}
 	_, blocked := p.opts.Windows.Blocked(at.key, t.attemptID, now)
-	return blocked
+	return blocked && (t.order || p.opts.Differences.On(difference.PopBesideOrder))
 }
 
 // apart tells whether a pop finds something that takes too long to be read on the event loop.

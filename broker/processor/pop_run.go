@@ -9,6 +9,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/inflight"
 	"github.com/wheelmq/wheelmq/broker/offset"
 	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -169,10 +170,8 @@ func (r *popRun) beginning() int64 {
 
 // take takes from a window what fits.
 func (r *popRun) take(w *pop.Window) {
-	if r.t.order {
-		if _, blocked := w.Blocked(r.t.attemptID, r.popTime); blocked {
-			return
-		}
+	if _, blocked := w.Blocked(r.t.attemptID, r.popTime); blocked && (r.t.order || r.p.opts.Differences.Use(difference.PopBesideOrder)) {
+		return
 	}
 	cursor := w.Cursor()
 	if r.at.queue == nil || cursor == r.got.max {

@@ -264,6 +264,28 @@ func TestPop_NoMoreThanMayBeInFlight(t *testing.T) {
 	}
 }
 
+// TestPop_WithoutOrderBesideOrder: what is handed out in order goes to nobody else, and who pops without order waits.
+func TestPop_WithoutOrderBesideOrder(t *testing.T) {
+	t.Parallel()
+	l := newPopLab(t)
+	l.put("T", 1, "", "a")
+	first := l.pop(ext{"order": "true", "maxMsgNums": "1"})
+	l.put("T", 1, "", "b")
+	if reply := l.pop(nil); reply.Code != remoting.PollingTimeout {
+		t.Errorf("popped %s", popped(t, reply))
+	}
+	waits := &conn{id: 2}
+	if l.request(waits, remoting.PopMessage, ext{"pollTime": "10000"}) != nil {
+		t.Fatal("it is answered at once")
+	}
+	wantReply(t, l.request(&conn{id: 1}, remoting.AckMessage, poppedHandle(first, "0")), remoting.Success, "")
+	var sent []remoting.Command
+	eventually(t, "the answer", func() bool { sent = append(sent, waits.take()...); return len(sent) == 1 })
+	if got := popped(t, &sent[0]); got != "b | 0 1 1 | 0 1 1" {
+		t.Errorf("popped %s", got)
+	}
+}
+
 // TestPop_ADeadConnectionTakesNothing: a message arrives for a consumer that is gone, which the polls have
 // not heard yet. The next one gets it.
 func TestPop_ADeadConnectionTakesNothing(t *testing.T) {
