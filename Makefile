@@ -36,12 +36,12 @@ lint: ## gofmt, go vet, staticcheck
 	cd test && $(STATICCHECK) ./...
 
 test: deps lint build ## everything: unit tests with the race detector, Go and Java clients, mqadmin
-	go test -race ./...
-	go test -count=1 ./broker ./broker/timer # kills that the race detector cannot look at
+	go test -race -timeout 30m ./...
+	go test -timeout 30m -count=1 ./broker ./broker/timer # kills that the race detector cannot look at
 	$(MAKE) fuzz FUZZTIME=5s
 	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
 	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p $(AT_ONCE) -count=1 ./mixed $(TESTING) $(SUITES)
-	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -p 2 -count=1 ./cases ./golden/...
+	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -timeout 30m -p 2 -count=1 ./cases ./golden/...
 
 test-short: build ## what needs nothing but Go, under a minute
 	go test ./...
@@ -65,8 +65,7 @@ soak-timer: build ## 100 million pending timers: memory, disk, restarts; an hour
 	cd test && WHEELMQ_SOAK=1 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 12h -v -run TestSoakTimer ./bench
 
 fuzz: ## each fuzz target for FUZZTIME (5m), two at a time
-	@for pkg in $(FUZZED); do go test -list '^Fuzz' $$pkg | sed -n "s|^Fuzz|$$pkg Fuzz|p"; done | \
-	  xargs -P 2 -n 2 sh -c 'tools/fuzz.sh $$0 $$1 $(FUZZTIME)'
+	@tools/fuzz.sh $(FUZZTIME) $(FUZZED)
 
 docs: ## regenerate docs/differences.md, docs/compat.md and docs/configuration.md
 	go run ./tools/docs

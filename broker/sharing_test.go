@@ -220,6 +220,16 @@ func (m *sharing) expire() {
 	}
 }
 
+// workOff has a member look for messages of a queue, and go on as long as there are some.
+func (m *sharing) workOff(o *orderly, id int32) {
+	for n := 0; n < 64; n++ {
+		o.work(id)
+		if h := o.holds[id]; h == nil || len(h.inHand) == 0 && m.first[id] == m.sent[id] {
+			return
+		}
+	}
+}
+
 // settle ends the trouble: in the time that a dead member's locks and connection take to expire,
 // every message is consumed, and every queue is somebody's.
 func (m *sharing) settle(rt *rapid.T) {
@@ -237,9 +247,7 @@ func (m *sharing) settle(rt *rapid.T) {
 		m.pass(1)
 		for _, o := range m.members {
 			for _, id := range o.queues() {
-				for range 64 {
-					o.work(id)
-				}
+				m.workOff(o, id)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // workloads, and of the recoveries from that, until WHEELMQ_CRASH_CLONES disks were checked.
 func TestPowerCut_NothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
-	want := 1000
+	want := 400
 	if text := os.Getenv("WHEELMQ_CRASH_CLONES"); text != "" {
 		var err error
 		if want, err = strconv.Atoi(text); err != nil {

@@ -18,7 +18,7 @@ import (
 // with the checkpoint or without, and while the log has only what a checkpoint needs.
 func TestPowerCut_NoFarMessageIsLost(t *testing.T) {
 	t.Parallel()
-	want := 300
+	want := 150
 	if text := os.Getenv("WHEELMQ_CRASH_CLONES"); text != "" {
 		var err error
 		if want, err = strconv.Atoi(text); err != nil {
