@@ -87,6 +87,7 @@ type Broker struct {
 	appender *appender.Appender
 	park     *park.Service
 	schedule *schedule.Service
+	send     *processor.Send
 	pull     *processor.Pull
 	popping  *processor.Pop
 	timers   *timer.Admission

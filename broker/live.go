@@ -72,6 +72,9 @@ func (b *Broker) follow(before, after *config.Config) {
 	b.timer.LimitDelay(maxDelayMs(after))
 	b.pull.Set(pullSettings(after))
 	b.popping.Limit(pullLimits(after))
+	b.popping.Set(popSettings(after))
+	b.send.TraceOn(after.TraceOn)
+	b.halves.Set(transactionTimes(after), int(after.TransactionCheckMax))
 	if before.BrokerPermission != after.BrokerPermission {
 		b.tableSaved(b.topics.Announce())
 	}

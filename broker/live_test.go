@@ -33,7 +33,7 @@ func (l *lab) mustConfigure(lines ...string) {
 }
 
 // otherValues are values for live keys whose default is not the only one that fits every test below.
-var otherValues = map[string]string{"messageDelayLevel": "1s 5s", "deleteWhen": "03", "brokerPermission": "4"}
+var otherValues = map[string]string{"messageDelayLevel": "1s 5s", "deleteWhen": "03", "brokerPermission": "4", "popFromRetryProbabilityForPriority": "50"}
 
 // TestLiveConfig_EveryKey: each key that is marked live can be changed, shows its value at once (26),
 // and has it after a restart.
@@ -144,5 +144,46 @@ func TestLiveConfig_TopicsAndPermission(t *testing.T) {
 	l.send("T", 0, "creates the topic", 0)
 	if c := l.broker.Topics().GetString("T"); c == nil || c.WriteQueueNums != 2 {
 		t.Errorf("T is %+v", c)
+	}
+}
+
+// TestLiveConfig_Transactions: half messages that come are asked about by the new times, and are given up by the
+// new number of questions.
+func TestLiveConfig_Transactions(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.config.TransactionTimeOut, l.config.TransactionCheckInterval, l.config.TransactionCheckMax = 60_000, 60_000, 15
+	l.open(startMs)
+	defer l.close()
+	p := l.produce("P")
+	l.mustConfigure("transactionTimeOut=2000", "transactionCheckInterval=3000", "transactionCheckMax=2")
+	p.prepare("T", "open")
+	for _, step := range []struct {
+		by    time.Duration
+		asked int
+	}{{1999 * time.Millisecond, 0}, {time.Millisecond, 1}, {2999 * time.Millisecond, 0}, {time.Millisecond, 1}, {time.Minute, 0}} {
+		l.advance(step.by)
+		if got := len(p.questions()); got != step.asked {
+			t.Errorf("%v on: %d questions, want %d", step.by, got, step.asked)
+		}
+	}
+	if got := l.broker.OpenTransactions(); got != 0 {
+		t.Errorf("%d transactions are open", got)
+	}
+}
+
+// TestLiveConfig_Trace: producers are told at once whether to trace.
+func TestLiveConfig_Trace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open(startMs)
+	defer l.close()
+	p := l.produce("P")
+	for _, on := range []string{"true", "false", "true"} {
+		l.mustConfigure("traceOn=" + on)
+		reply := p.trySend("T", "key"+on)
+		if got, _ := reply.Ext.Get("TRACE_ON"); reply.Code != remoting.Success || string(got) != on {
+			t.Errorf("code %d, TRACE_ON %q, want %s", reply.Code, got, on)
+		}
 	}
 }

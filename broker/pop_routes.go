@@ -28,14 +28,21 @@ func (b *Broker) popRoutes() []remoting.Route {
 		Time: o.Store, Wire: o.Wire, Differences: o.Differences, Log: o.Log.WithField("part", "pop"), Limits: pullLimits(c),
 		Verdicts: &b.verdicts, Readable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&4 != 0 }), BrokerName: c.BrokerName,
 		BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync, RetryV2: c.EnableRetryTopicV2,
-		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability), MaxInFlight: b.maxInFlight(), InFlight: b.inFlight,
-		RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
-		NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
+		MaxInFlight: b.maxInFlight(), InFlight: b.inFlight, PopSettings: popSettings(c),
 	})
 	return slices.Concat(
 		b.popping.Routes(),
 		(&processor.PopAck{Topics: b.topics, Groups: b.groups, Store: b.store, Handles: b.pops, Time: o.Store, Stats: b.stats, SyncFlush: sync, InFlight: b.inFlight}).Routes(),
 	)
+}
+
+// popSettings are what pops look at for every request.
+func popSettings(c *config.Config) processor.PopSettings {
+	return processor.PopSettings{
+		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability),
+		RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
+		NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
+	}
 }
 
 // topicGroups tells whose retries go with a topic; nothing: they stay.

@@ -20,16 +20,16 @@ func (b *Broker) routes() []remoting.Route {
 // sendRoutes are the requests that store messages.
 func (b *Broker) sendRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
-	send := processor.NewSend(processor.SendOptions{
+	b.send = processor.NewSend(processor.SendOptions{
 		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store, Wire: o.Wire,
 		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
 		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: b.flag(func(c *config.Config) bool { return c.RejectTransactionMessage }), SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
 		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&2 != 0 }),
 	})
 	return slices.Concat(
-		send.Routes(),
+		b.send.Routes(),
 		(&processor.Reply{
-			Send: send, Clients: b.clients, Stored: b.flag(func(c *config.Config) bool { return c.StoreReplyMessageEnable }), Time: o.Store, Log: o.Log,
+			Send: b.send, Clients: b.clients, Stored: b.flag(func(c *config.Config) bool { return c.StoreReplyMessageEnable }), Time: o.Store, Log: o.Log,
 		}).Routes(),
 		(&processor.SendBack{
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
@@ -112,6 +112,7 @@ func (b *Broker) adminRoutes() []remoting.Route {
 	return slices.Concat(
 		(&processor.BrokerConfig{Config: b.live, Differences: o.Differences, Log: o.Log}).Routes(),
 		(&processor.Replica{ConsumerOffsets: b.offsets.Marshal, DelayOffsets: b.schedule.Marshal, Store: b.store}).Routes(),
+		(&processor.Without{Queues: b.store, Offsets: b.offsets}).Routes(),
 		(&processor.Correction{Offsets: b.offsets, Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.TopicAdmin{

@@ -3,12 +3,12 @@ package broker
 import (
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/transaction"
+	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 )
 
-func (b *Broker) transactionTimes() transaction.Times {
-	c := b.opts.Config
+func transactionTimes(c *config.Config) transaction.Times {
 	return transaction.Times{
 		TimeoutMs: c.TransactionTimeOut, IntervalMs: c.TransactionCheckInterval, ReservedMs: c.FileReservedTime * 3_600_000,
 	}
@@ -17,7 +17,7 @@ func (b *Broker) transactionTimes() transaction.Times {
 // admitTransactions returns who makes half messages. What a hook would delay is delayed when it is
 // committed, and refused here when it would be refused then.
 func (b *Broker) admitTransactions(delay appender.Hook) *transaction.Admission {
-	a := transaction.NewAdmission(b.transactionTimes())
+	a := transaction.NewAdmission(transactionTimes(b.opts.Config))
 	if b.opts.Differences.On(difference.DelayAfterCommit) {
 		a.Delayed = func(rec *message.Record) error {
 			b.opts.Differences.Use(difference.DelayAfterCommit)
@@ -30,7 +30,7 @@ func (b *Broker) admitTransactions(delay appender.Hook) *transaction.Admission {
 func (b *Broker) assembleTransactions(admission *transaction.Admission) (err error) {
 	o, c := b.opts, b.opts.Config
 	b.halves, err = transaction.New(transaction.Options{
-		Times: b.transactionTimes(), CheckMax: int(c.TransactionCheckMax), OpMaxSize: int(c.TransactionOpMsgMaxSize),
+		Times: transactionTimes(b.opts.Config), CheckMax: int(c.TransactionCheckMax), OpMaxSize: int(c.TransactionOpMsgMaxSize),
 		OpDelayMs: c.TransactionOpBatchInterval, Virtual: b.virtual != nil, Broker: c.BrokerName, StoreHost: o.StoreHost,
 		Admission: admission, Store: o.Store, Wire: o.Wire, Log: b.store, Appender: b.appender, Topics: b.topics,
 		Offsets: b.offsets, Producers: b.clients, Stats: b.stats, Logger: o.Log.WithField("part", "transaction"),

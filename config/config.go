@@ -26,7 +26,7 @@ type Config struct {
 	ClusterTopicEnable          bool   `key:"clusterTopicEnable" default:"true" doc:"the topic named after the cluster is usable"`
 	BrokerTopicEnable           bool   `key:"brokerTopicEnable" default:"true" doc:"the topic named after the broker is usable"`
 	TraceTopicEnable            bool   `key:"traceTopicEnable" default:"false" doc:"create RMQ_SYS_TRACE_TOPIC at start"`
-	TraceOn                     bool   `key:"traceOn" default:"true" doc:"tell clients to trace"`
+	TraceOn                     bool   `key:"traceOn" live:"true" default:"true" doc:"tell clients to trace"`
 	RegionID                    string `key:"regionId" default:"DefaultRegion" doc:"MSG_REGION of stored messages"`
 
 	MaxMessageSize             int64  `key:"maxMessageSize" default:"4194304" min:"10" max:"1073741824" doc:"largest body, bytes"`
@@ -71,9 +71,9 @@ type Config struct {
 	AllowRecallWhenBrokerNotWriteable bool  `key:"allowRecallWhenBrokerNotWriteable" live:"true" default:"true" doc:"also while brokerPermission has no write bit"`
 	StartDeliverTimeEnable            bool  `key:"startDeliverTimeEnable" live:"true" default:"false" doc:"the property __STARTDELIVERTIME, ms since the epoch, delays a message as TIMER_DELIVER_MS does"`
 
-	TransactionTimeOut         int64 `key:"transactionTimeOut" default:"6000" min:"1" doc:"ms after which a producer is asked whether a transaction is committed"`
-	TransactionCheckInterval   int64 `key:"transactionCheckInterval" default:"30000" min:"1" doc:"ms from one such question to the next"`
-	TransactionCheckMax        int64 `key:"transactionCheckMax" default:"15" max:"65535" doc:"how often it is asked before the message goes to TRANS_CHECK_MAX_TIME_TOPIC"`
+	TransactionTimeOut         int64 `key:"transactionTimeOut" live:"true" default:"6000" min:"1" doc:"ms after which a producer is asked whether a transaction is committed"`
+	TransactionCheckInterval   int64 `key:"transactionCheckInterval" live:"true" default:"30000" min:"1" doc:"ms from one such question to the next"`
+	TransactionCheckMax        int64 `key:"transactionCheckMax" live:"true" default:"15" max:"65535" doc:"how often it is asked before the message goes to TRANS_CHECK_MAX_TIME_TOPIC"`
 	TransactionOpMsgMaxSize    int64 `key:"transactionOpMsgMaxSize" default:"4096" min:"1" max:"16384" doc:"bytes of a record about ended transactions"`
 	TransactionOpBatchInterval int64 `key:"transactionOpBatchInterval" default:"20" doc:"ms that such a record waits for more to say, at most 20"`
 	RejectTransactionMessage   bool  `key:"rejectTransactionMessage" live:"true" default:"false" doc:"transactional messages are refused with code 16"`
@@ -97,11 +97,11 @@ type Config struct {
 
 	ClearRetryTopicWhenDeleteTopic     bool  `key:"clearRetryTopicWhenDeleteTopic" default:"true" doc:"the retry topics of groups that pop go with their topic"`
 	EnableRetryTopicV2                 bool  `key:"enableRetryTopicV2" default:"false" doc:"what was popped and not acknowledged goes to %RETRY%group+topic; false: to %RETRY%group_topic. Both are read"`
-	PopFromRetryProbability            int64 `key:"popFromRetryProbability" default:"20" max:"100" doc:"pops in a hundred that read retry topics first"`
-	PopFromRetryProbabilityForPriority int64 `key:"popFromRetryProbabilityForPriority" default:"0" max:"100" doc:"the same for topics with priorities"`
-	PopResponseReturnActualRetryTopic  bool  `key:"popResponseReturnActualRetryTopic" default:"false" doc:"messages of retry topics keep their topic when they are popped; false: they get that of the subscription"`
-	PriorityOrderAsc                   bool  `key:"priorityOrderAsc" default:"true" doc:"of a topic with priorities, pops read the queue with the highest number first; false: queue 0"`
-	InitPopOffsetByCheckMsgInMem       bool  `key:"initPopOffsetByCheckMsgInMem" default:"true" doc:"a new group that wants the latest messages begins with the first one of a queue if that is still in memory; false: with the last one"`
+	PopFromRetryProbability            int64 `key:"popFromRetryProbability" live:"true" default:"20" max:"100" doc:"pops in a hundred that read retry topics first"`
+	PopFromRetryProbabilityForPriority int64 `key:"popFromRetryProbabilityForPriority" live:"true" default:"0" max:"100" doc:"the same for topics with priorities"`
+	PopResponseReturnActualRetryTopic  bool  `key:"popResponseReturnActualRetryTopic" live:"true" default:"false" doc:"messages of retry topics keep their topic when they are popped; false: they get that of the subscription"`
+	PriorityOrderAsc                   bool  `key:"priorityOrderAsc" live:"true" default:"true" doc:"of a topic with priorities, pops read the queue with the highest number first; false: queue 0"`
+	InitPopOffsetByCheckMsgInMem       bool  `key:"initPopOffsetByCheckMsgInMem" live:"true" default:"true" doc:"a new group that wants the latest messages begins with the first one of a queue if that is still in memory; false: with the last one"`
 	PopPollingSize                     int64 `key:"popPollingSize" default:"1024" min:"1" doc:"pops of one group that may wait for one queue, or for any"`
 	EnablePopMessageThreshold          bool  `key:"enablePopMessageThreshold" default:"false" doc:"a queue of which more messages than popInflightMessageThreshold are in flight to a group gives it no more"`
 	PopInflightMessageThreshold        int64 `key:"popInflightMessageThreshold" default:"10000" doc:"messages, if enablePopMessageThreshold"`

@@ -173,6 +173,13 @@ func (t *Table) Each(visit func(group, topic string, queueID int32, committed, p
 	}
 }
 
+// Rows is how many groups have offsets, once for each topic.
+func (t *Table) Rows() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.rows)
+}
+
 // EachCommitted visits the committed offsets of every group in a topic.
 func (t *Table) EachCommitted(topic string, visit func(group string, queueID int32, committed int64)) {
 	t.mu.RLock()

@@ -73,12 +73,17 @@ type PopOptions struct {
 	SyncFlush bool
 	// RetryV2 is enableRetryTopicV2: which retry topic is read first.
 	RetryV2 bool
-	// ActualRetryTopic is popResponseReturnActualRetryTopic: messages of retry topics are handed out
-	// as they are stored.
-	ActualRetryTopic bool
 	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0:
 	// any number (popInflightMessageThreshold).
 	MaxInFlight int64
+	PopSettings
+}
+
+// PopSettings are keys that may change while the server runs.
+type PopSettings struct {
+	// ActualRetryTopic is popResponseReturnActualRetryTopic: messages of retry topics are handed out
+	// as they are stored.
+	ActualRetryTopic bool
 	// RetryPercent is how many pops in a hundred read retry topics first (popFromRetryProbability), and
 	// RetryPercentPriority of a topic with priorities.
 	RetryPercent, RetryPercentPriority int
@@ -96,14 +101,20 @@ type Pop struct {
 	records records
 	exprs   filter.Cache
 	popped  atomic.Uint32 // for reviveQid
+	// settings are those in force.
+	settings atomic.Pointer[PopSettings]
 }
 
 // NewPop returns the family of POP_MESSAGE.
 func NewPop(opts PopOptions) *Pop {
 	p := &Pop{opts: opts, records: records{store: opts.Store, verdicts: opts.Verdicts, log: opts.Log}}
 	p.Limit(opts.Limits)
+	p.Set(opts.PopSettings)
 	return p
 }
+
+// Set changes the settings for the pops that come from now on.
+func (p *Pop) Set(s PopSettings) { p.settings.Store(&s) }
 
 // Limit changes the limits for the pops that come from now on.
 func (p *Pop) Limit(l PullLimits) {

@@ -79,9 +79,9 @@ func (r *popRun) read() {
 	started := r.p.opts.Wire.NowMillis()
 	dice := rand.IntN(100)
 	byPriority := r.t.byPriority(dice)
-	percent := r.p.opts.RetryPercent
+	percent := r.p.settings.Load().RetryPercent
 	if byPriority {
-		percent = r.p.opts.RetryPercentPriority
+		percent = r.p.settings.Load().RetryPercentPriority
 	}
 	retryFirst := dice < percent
 	if retryFirst && !r.t.order {
@@ -107,7 +107,7 @@ func (r *popRun) readTopic(from int, byPriority bool) {
 		from = 0
 	}
 	for i := range n {
-		if !r.p.opts.LowQueuesFirst {
+		if !r.p.settings.Load().LowQueuesFirst {
 			i = n - 1 - i
 		}
 		r.look(r.name, r.t.topic.TopicName, int32((from+i)%n), '0')
@@ -162,7 +162,7 @@ func (r *popRun) beginning() int64 {
 	if r.at.queue == nil {
 		return 0
 	}
-	if !r.t.fromMax || r.at.retry != '0' || !r.p.opts.NewGroupsAtEnd && r.got.min == 0 && r.got.max > 0 && !r.p.records.cold(r.at.queue, 0) {
+	if !r.t.fromMax || r.at.retry != '0' || !r.p.settings.Load().NewGroupsAtEnd && r.got.min == 0 && r.got.max > 0 && !r.p.records.cold(r.at.queue, 0) {
 		return r.got.min
 	}
 	return max(r.got.max-1, r.got.min)
@@ -265,7 +265,7 @@ func (r *popRun) tell(cursor int64, parts int) {
 	if r.t.order {
 		r.times = appendTimes(r.times, r.at.retry, r.at.key.QueueID, r.batch.offsets, r.counts[:])
 	}
-	if r.at.retry != '0' && !r.p.opts.ActualRetryTopic {
+	if r.at.retry != '0' && !r.p.settings.Load().ActualRetryTopic {
 		r.disguise(cursor, parts)
 	}
 }

@@ -59,7 +59,7 @@ type replyState struct {
 }
 
 func (r *Reply) push(ex *remoting.Exchange) error {
-	ex.Reply.Ext.Fields(&r.Send.head)
+	ex.Reply.Ext.Fields(&r.Send.texts.Load().head)
 	var h remoting.SendMessageRequest
 	if err := h.Decode(&ex.Req.Ext); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *Reply) push(ex *remoting.Exchange) error {
 	requester, _ := message.PropertyGet(h.Properties, message.PropertyReplyToClient)
 	q := r.question(&h, &st.rec)
 	st.pending = ex.Defer()
-	st.pending.Reply.Ext.Fields(&r.Send.head)
+	st.pending.Reply.Ext.Fields(&r.Send.texts.Load().head)
 	st.ask(string(requester), q)
 	return nil
 }
@@ -92,7 +92,7 @@ func (r *Reply) properties(props []byte) []byte {
 		return string(name) == message.PropertyMsgRegion || string(name) == message.PropertyTraceOn
 	})
 	kept = message.PropertyAppend(kept, message.PropertyMsgRegion, r.Send.opts.Region)
-	return message.PropertyAppend(kept, message.PropertyTraceOn, strconv.FormatBool(r.Send.opts.TraceOn))
+	return message.PropertyAppend(kept, message.PropertyTraceOn, strconv.FormatBool(r.Send.texts.Load().traced))
 }
 
 // question is the push. It holds nothing of the request's frame.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/stats"
@@ -73,24 +74,37 @@ type SendOptions struct {
 type Send struct {
 	opts   SendOptions
 	states sync.Pool
-	head   remoting.ExtWriter // the fields that every reply begins with
-	own    []byte             // the properties that every stored message gets
+	texts  atomic.Pointer[sendTexts]
 	// waiting are the counters of the topics in which delayed messages wait.
 	waiting struct{ schedule, timer *stats.Topic }
+}
+
+// sendTexts are what is the same for every message, as long as traceOn is.
+type sendTexts struct {
+	traced bool
+	head   remoting.ExtWriter // the fields that every reply begins with
+	own    []byte             // the properties that every stored message gets
 }
 
 // NewSend returns the family.
 func NewSend(opts SendOptions) *Send {
 	s := &Send{opts: opts}
-	s.head.String("MSG_REGION", opts.Region)
-	s.head.Bool("TRACE_ON", opts.TraceOn)
-	s.own = message.PropertyAppend(s.own, message.PropertyMsgRegion, opts.Region)
-	s.own = message.PropertyAppend(s.own, message.PropertyTraceOn, strconv.FormatBool(opts.TraceOn))
-	s.own = message.PropertyAppend(s.own, message.PropertyCluster, opts.Cluster)
+	s.TraceOn(opts.TraceOn)
 	s.waiting.schedule = opts.Stats.TopicCounters([]byte(message.TopicSchedule))
 	s.waiting.timer = opts.Stats.TopicCounters([]byte(message.TopicTimer))
 	s.states.New = func() any { return &sendState{send: s} }
 	return s
+}
+
+// TraceOn changes whether clients are told to trace the messages that come from now on (traceOn).
+func (s *Send) TraceOn(on bool) {
+	t := &sendTexts{traced: on}
+	t.head.String("MSG_REGION", s.opts.Region)
+	t.head.Bool("TRACE_ON", on)
+	t.own = message.PropertyAppend(t.own, message.PropertyMsgRegion, s.opts.Region)
+	t.own = message.PropertyAppend(t.own, message.PropertyTraceOn, strconv.FormatBool(on))
+	t.own = message.PropertyAppend(t.own, message.PropertyCluster, s.opts.Cluster)
+	s.texts.Store(t)
 }
 
 // Routes returns the table rows.
@@ -124,7 +138,7 @@ type sendState struct {
 }
 
 func (s *Send) send(ex *remoting.Exchange) error {
-	ex.Reply.Ext.Fields(&s.head)
+	ex.Reply.Ext.Fields(&s.texts.Load().head)
 	st := s.states.Get().(*sendState)
 	waits, err := s.handle(ex, st)
 	if err != nil {
@@ -261,7 +275,7 @@ func (s *Send) putSingle(ex *remoting.Exchange, st *sendState, config *topic.Con
 // returns, so the reply is deferred first.
 func (s *Send) putWaiting(ex *remoting.Exchange, st *sendState, put func() (store.PutResult, bool, error)) (waits bool) {
 	p := ex.Defer()
-	p.Reply.Ext.Fields(&s.head)
+	p.Reply.Ext.Fields(&s.texts.Load().head)
 	st.pending = p
 	res, pending, err := put()
 	if pending {

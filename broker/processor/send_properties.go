@@ -43,7 +43,7 @@ func (s *Send) properties(st *sendState) error {
 		return errMultiQueue
 	}
 	st.prioritise()
-	st.props = append(st.props, s.own...)
+	st.props = append(st.props, s.texts.Load().own...)
 	if !st.found.hasUniqKey {
 		st.uniqKey = message.AppendUniqKey(st.uniqKey, s.opts.StoreHost.Addr(), s.opts.Store.NowMillis())
 		st.props = message.PropertyAppend(st.props, message.PropertyUniqKey, st.uniqKey)

@@ -71,12 +71,12 @@ func (d *driver) turn(q *store.ConsumeQueue, e entry, now int64) {
 		d.agenda.push(entry{due: now + busyMs, offset: e.offset})
 		return
 	}
-	again := e.due + s.opts.Times.IntervalMs
+	again := e.due + s.rules.Load().IntervalMs
 	if again <= now {
-		again = now + s.opts.Times.IntervalMs
+		again = now + s.rules.Load().IntervalMs
 	}
 	err := s.withHalf(q, e.offset, func(h *half) error {
-		if now >= h.expires(&s.opts.Times) || asked+h.checked >= max(1, s.opts.CheckMax) {
+		if now >= h.expires(&s.rules.Load().Times) || asked+h.checked >= max(1, s.rules.Load().checkMax) {
 			return d.giveUp(h, asked+h.checked, now)
 		}
 		told, later := d.question(h, asked+h.checked+1)
@@ -87,7 +87,7 @@ func (d *driver) turn(q *store.ConsumeQueue, e entry, now int64) {
 		if told || !s.opts.Difference.Use(difference.ChecksNeedAProducer) {
 			s.noteAsked(e.offset, asked+1)
 		}
-		d.agenda.push(entry{due: min(again, h.expires(&s.opts.Times)), offset: e.offset})
+		d.agenda.push(entry{due: min(again, h.expires(&s.rules.Load().Times)), offset: e.offset})
 		return nil
 	})
 	if err != nil {

@@ -134,7 +134,7 @@ func (d *driver) look(now int64) (next int64) {
 		var youngUntil, due int64
 		err := s.withHalf(q, at, func(h *half) error {
 			youngUntil = h.v.StoreTimestamp + s.opts.Admission.youngest.Load()
-			due = h.due(&s.opts.Times, asked)
+			due = h.due(&s.rules.Load().Times, asked)
 			return nil
 		})
 		if err != nil {

@@ -67,7 +67,7 @@ func (s *Service) End(req *remoting.EndTransactionRequest, e *Ending) (waits boo
 // mayEnd is why a request does not end a transaction, in the order of the real broker's checks.
 func (s *Service) mayEnd(req *remoting.EndTransactionRequest, h *half) error {
 	switch {
-	case !req.FromTransactionCheck && h.late(&s.opts.Times, s.opts.Store.NowMillis()):
+	case !req.FromTransactionCheck && h.late(&s.rules.Load().Times, s.opts.Store.NowMillis()):
 		return errLate
 	case string(h.group) != req.ProducerGroup:
 		return errGroup

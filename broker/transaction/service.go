@@ -99,7 +99,8 @@ type Options struct {
 // Service keeps half messages. One goroutine asks producers about those that are open for long, and
 // writes down which have ended; it sleeps until it has to.
 type Service struct {
-	opts Options
+	opts  Options
+	rules atomic.Pointer[rules]
 
 	armedAt atomic.Int64 // the instant of message time that the driver sleeps until
 	// opsArmed: the driver knows that ends wait to be written down.
@@ -121,10 +122,10 @@ type Service struct {
 
 // New returns a Service that knows what is open.
 func New(opts Options) (*Service, error) {
-	opts.CheckMax = max(0, opts.CheckMax)
 	s := &Service{
 		opts: opts, stop: make(chan struct{}), ending: make(map[int64]int64),
 	}
+	s.rules.Store(&rules{opts.Times, opts.CheckMax})
 	s.counts.init()
 	s.armedAt.Store(never)
 	s.driver.s, s.driver.Driver = s, redeliver.NewDriver(s.stop)

@@ -106,12 +106,12 @@ A request that needs one of these is refused with a remark that names it; nothin
 | light queues (LMQ) | the message property INNER_MULTI_DISPATCH with %LMQ% names | 1, "light queues (INNER_MULTI_DISPATCH) are not supported" |
 | compaction topics | the topic attribute cleanup.policy=COMPACTION | 1, "value COMPACTION of attribute cleanup.policy is not supported" |
 | batch and RocksDB queues | the topic attribute queue.type=BatchCQ or RocksDBCQ | 1, "value … of attribute queue.type is not supported" |
-| lite topics | the topic attribute message.type=LITE; 200070 to 200079 | 1, "value LITE of attribute message.type is not supported"; see the table above |
+| lite topics | the topic attribute message.type=LITE; 200070 to 200079 | 1, "value LITE of attribute message.type is not supported"; see the table above; 200074 tells that there are none |
 | static topics (logical queues) | 513 | see the table above |
 | access control | 3001 to 3010 | see the table above |
 | replicas, controllers, slave acting as master | 905, 906, 1001 to 1018 | see the tables above; 43, 45, 907 and 908 are answered as by a master without replicas |
 | queues and tables in RocksDB | 354, 355 | see the table above |
-| flow control of cold reads | 2001 to 2004 | see the table above |
+| flow control of cold reads | 2001, 2004 | see the table above; 2002 and 2003 are answered as by a server that holds back nothing |
 | containers of brokers | 902, 903 | see the table above |
 `
 
