@@ -1,9 +1,9 @@
 package timer
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 // register makes the service's metrics and its health check. Names of the real broker are kept
@@ -17,23 +17,8 @@ func (s *Service) register() error {
 	if s.opts.Health != nil {
 		s.opts.Health.Register("timers", s.check)
 	}
-	if s.opts.Metrics == nil {
-		return nil
-	}
-	status := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "rocketmq_timer_service_status", Help: "1 while timer messages are delivered.",
-	}, func() float64 {
-		if s.running() {
-			return 1
-		}
-		return 0
-	})
-	for _, c := range append(s.counters(), status, late, collector{&s.lookout}) {
-		if err := s.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("timer: %w", err)
-		}
-	}
-	return nil
+	status := metrics.Flag("rocketmq_timer_service_status", "1 while timer messages are delivered.", s.running)
+	return metrics.Register(s.opts.Metrics, "timer", append(s.counters(), status, late, collector{&s.lookout})...)
 }
 
 // gauge is a figure of the service that goes up and down.
@@ -96,20 +81,12 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (s *Service) counters() (list []prometheus.Collector) {
-	for _, m := range []struct {
-		name, help string
-		value      func() int64
-	}{
-		{"wheelmq_timer_delivered_total", "Timer messages delivered, parked or lost.", s.delivery.delivered.Load},
-		{"wheelmq_timer_cancelled_total", "Timer messages that were cancelled.", s.delivery.cancelled.Load},
-		{"wheelmq_timer_parked_total", "Timer messages that were parked.", s.parking.parked.Load},
-		{"wheelmq_timer_unreadable_total", "Pending timer messages that could not be read.", s.records.unreadable.Load},
-		{"wheelmq_timer_unread_total", "Records that a look at what pends could not read.", s.records.unreadByLooks.Load},
-	} {
-		value := m.value
-		list = append(list, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help},
-			func() float64 { return float64(value()) }))
+func (s *Service) counters() []prometheus.Collector {
+	return []prometheus.Collector{
+		metrics.Counter("wheelmq_timer_delivered_total", "Timer messages delivered, parked or lost.", s.delivery.delivered.Load),
+		metrics.Counter("wheelmq_timer_cancelled_total", "Timer messages that were cancelled.", s.delivery.cancelled.Load),
+		metrics.Counter("wheelmq_timer_parked_total", "Timer messages that were parked.", s.parking.parked.Load),
+		metrics.Counter("wheelmq_timer_unreadable_total", "Pending timer messages that could not be read.", s.records.unreadable.Load),
+		metrics.Counter("wheelmq_timer_unread_total", "Records that a look at what pends could not read.", s.records.unreadByLooks.Load),
 	}
-	return list
 }
