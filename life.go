@@ -47,8 +47,8 @@ type life struct {
 	namesrvServer *server.Server
 	outside       atomic.Pointer[registration.Service] // nil: there are no other name servers
 	broker        *broker.Broker
-	brokerServer  *server.Server
-	storeHost     netip.AddrPort // the broker's address in message ids
+	brokerServer  atomic.Pointer[server.Server] // nil before it is open
+	storeHost     netip.AddrPort                // the broker's address in message ids
 	advertised    advertised
 
 	servers []*server.Server
@@ -111,7 +111,8 @@ const lastAnswersMs = 20
 // sendConsumersAway answers the pulls that wait, and those that come right after, so that clients
 // come again soon instead of waiting for answers that were lost with their connections.
 func (l *life) sendConsumersAway() {
-	if l.broker == nil || l.brokerServer == nil || l.brokerServer.Connections() == 0 {
+	s := l.brokerServer.Load()
+	if l.broker == nil || s == nil || s.Connections() == 0 {
 		return
 	}
 	l.broker.StopHolding()

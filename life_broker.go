@@ -50,7 +50,7 @@ func (l *life) openBroker() (*broker.Broker, error) {
 	opts := broker.Options{
 		Config: l.cfg.Config, Memory: l.memory, StoreHost: l.storeHost, Wire: clock.Real{}, Before: l.before("broker"), Log: l.log,
 		Metrics: l.labelled(), Health: l.health, Differences: l.differences, Faults: l.faults, Rewound: l.rewound, TrackInFlight: l.cfg.Test != nil,
-		Routes: l.routes,
+		Routes: l.routes, Waiting: l.waiting,
 	}
 	if l.cfg.Test != nil && l.cfg.Test.VirtualClock {
 		opts.Store, opts.ExpireFiles = clock.NewVirtual(l.cfg.Test.start()), l.cfg.Test.ExpireFiles
@@ -101,13 +101,21 @@ func (l *life) startTimeline(timeline *clock.Timeline) error {
 		func() int64 { return timeline.WallOffset().Milliseconds() }))
 }
 
+// waiting is how many requests of a class wait for a worker of the broker's port.
+func (l *life) waiting(class remoting.Class) int {
+	if s := l.brokerServer.Load(); s != nil {
+		return s.Waiting(class)
+	}
+	return 0
+}
+
 // listen opens the broker's port and, when the port was chosen, the VIP port two below.
 func (l *life) listen(b *broker.Broker) error {
 	s, err := l.brokerListener("broker", int(l.ports.broker), b)
 	if err != nil {
 		return err
 	}
-	l.brokerServer = s
+	l.brokerServer.Store(s)
 	if err := l.labelled().Register(watermarks{s}); err != nil {
 		return fmt.Errorf("wheelmq: register metrics: %w", err)
 	}

@@ -54,7 +54,9 @@ type Options struct {
 	Differences *difference.Set
 	// Routes is what all brokers have of a topic, as far as name servers know; nil: there are no others.
 	Routes func(topic string) []remoting.QueueData
-	Faults *fault.Rules // nil: a broker that nobody breaks on purpose
+	// Waiting is how many requests of a class wait for a worker; nil: none ever does.
+	Waiting func(remoting.Class) int
+	Faults  *fault.Rules // nil: a broker that nobody breaks on purpose
 	// ExpireFiles lets log files go when they are expired under a virtual clock too, where
 	// otherwise nothing goes but on request.
 	ExpireFiles bool

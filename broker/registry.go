@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 
@@ -20,16 +19,19 @@ func (b *Broker) routes() []remoting.Route {
 // sendRoutes are the requests that store messages.
 func (b *Broker) sendRoutes() []remoting.Route {
 	o, c := b.opts, b.opts.Config
+	sync, mayWrite := c.FlushDiskType == "SYNC_FLUSH", b.flag(func(c *config.Config) bool { return c.BrokerPermission&2 != 0 })
 	b.send = processor.NewSend(processor.SendOptions{
 		Topics: b.topics, Groups: b.groups, Locks: b.locks, Appender: b.appender, Stats: b.stats, Store: o.Store, Wire: o.Wire,
-		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName,
-		TraceOn: c.TraceOn, Prepared: b.halves.Prepared, RejectTransactions: b.flag(func(c *config.Config) bool { return c.RejectTransactionMessage }), SyncFlush: c.FlushDiskType == "SYNC_FLUSH", MaxMessageSize: int(c.MaxMessageSize),
-		Broker: c.BrokerName, Requesters: b.clients, AnyTime: b.timers, Writable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&2 != 0 }),
+		Differences: o.Differences, StoreHost: o.StoreHost, Region: c.RegionID, Cluster: c.BrokerClusterName, Broker: c.BrokerName,
+		TraceOn: c.TraceOn, SyncFlush: sync, MaxMessageSize: int(c.MaxMessageSize), Prepared: b.halves.Prepared, Requesters: b.clients,
+		AnyTime: b.timers, Writable: mayWrite,
+		RejectTransactions: b.flag(func(c *config.Config) bool { return c.RejectTransactionMessage }),
 	})
 	return slices.Concat(
 		b.send.Routes(),
 		(&processor.Reply{
-			Send: b.send, Clients: b.clients, Stored: b.flag(func(c *config.Config) bool { return c.StoreReplyMessageEnable }), Time: o.Store, Log: o.Log,
+			Send: b.send, Clients: b.clients, Time: o.Store, Log: o.Log,
+			Stored: b.flag(func(c *config.Config) bool { return c.StoreReplyMessageEnable }),
 		}).Routes(),
 		(&processor.SendBack{
 			Topics: b.topics, Groups: b.groups, Appender: b.appender, Store: b.store, Stats: b.stats, StoreHost: o.StoreHost,
@@ -38,7 +40,7 @@ func (b *Broker) sendRoutes() []remoting.Route {
 		processor.NewEndTransaction(b.halves).Routes(),
 		(&processor.Recall{
 			Topics: b.topics, Appender: b.appender, Stats: b.stats, Store: o.Store, StoreHost: o.StoreHost, Broker: c.BrokerName,
-			Region: c.RegionID, MaxDelayMs: func() int64 { return maxDelayMs(b.live.Get()) }, SyncFlush: c.FlushDiskType == "SYNC_FLUSH", Allowed: b.recallAllowed,
+			Region: c.RegionID, MaxDelayMs: func() int64 { return maxDelayMs(b.live.Get()) }, SyncFlush: sync, Allowed: b.recallAllowed,
 			Writable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&2 != 0 || c.AllowRecallWhenBrokerNotWriteable }),
 		}).Routes(),
 		b.timerAdmin().Routes(),
@@ -60,8 +62,9 @@ func (b *Broker) pullRoutes() []remoting.Route {
 			Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Clients: b.clients, Store: b.store, HotBytes: hotBytes(),
 		}).Routes(),
 		(&processor.OffsetReset{
-			BrokerName: c.BrokerName, ServerSide: b.flag(func(c *config.Config) bool { return c.UseServerSideResetOffset }), Topics: b.topics, Groups: b.groups, Clients: b.clients,
-			Offsets: b.offsets, Store: b.store, Polls: b.polls, Differences: o.Differences, Log: o.Log,
+			BrokerName: c.BrokerName, Topics: b.topics, Groups: b.groups, Clients: b.clients, Offsets: b.offsets, Store: b.store, Polls: b.polls,
+			ServerSide:  b.flag(func(c *config.Config) bool { return c.UseServerSideResetOffset }),
+			Differences: o.Differences, Log: o.Log,
 		}).Routes(),
 		(&processor.QueueOffset{Store: b.store}).Routes(),
 		b.popRoutes(),
@@ -74,8 +77,8 @@ func (b *Broker) groupRoutes() []remoting.Route {
 	return slices.Concat(
 		(&processor.Relay{BrokerName: c.BrokerName, Clients: b.clients, Topics: b.topics, Groups: b.groups, Store: b.store, Log: o.Log}).Routes(),
 		(&processor.Heartbeat{
-			Clients: b.clients, Groups: b.groups, Topics: b.topics, RejectPullConsumer: b.flag(func(c *config.Config) bool { return c.RejectPullConsumerEnable }), PropertyFilter: b.propertyFilter,
-			Log: o.Log,
+			Clients: b.clients, Groups: b.groups, Topics: b.topics, PropertyFilter: b.propertyFilter, Log: o.Log,
+			RejectPullConsumer: b.flag(func(c *config.Config) bool { return c.RejectPullConsumerEnable }),
 		}).Routes(),
 		(&processor.ConsumerAdmin{Clients: b.clients, Offsets: b.offsets, Differences: b.opts.Differences}).Routes(),
 		(&processor.ConsumeStats{
@@ -98,10 +101,11 @@ func (b *Broker) queryRoutes() []remoting.Route {
 		(&processor.Query{Index: b.store, DefaultMaxNum: func() int { return int(b.live.Get().DefaultQueryMaxNum) }, Differences: o.Differences}).Routes(),
 		(&processor.View{Store: b.store, Differences: o.Differences}).Routes(),
 		(&processor.TopicStats{BrokerName: c.BrokerName, Topics: b.topics, Store: b.store, Stats: b.stats}).Routes(),
-		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
+		(&processor.RuntimeInfo{
 			Stats: b.stats, Store: b.store, Wire: o.Wire, CommitLogDir: filepath.Join(c.StorePathRootDir, "commitlog"),
 			Space:  b.store.FS().Space,
-			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed, Config: b.configText, Differences: o.Differences,
+			Delays: b.delays, Timers: b.timerState, MessageTime: o.Store, Unflushed: b.unflushed,
+			DispatchBehind: b.dispatchBehind, Waiting: o.Waiting, Config: b.configText, Differences: o.Differences,
 		}).Routes(),
 	)
 }
@@ -151,49 +155,4 @@ func (b *Broker) propertyFilter() bool {
 		return c.EnablePropertyFilter
 	}
 	return b.opts.Differences.Use(difference.SQLByDefault)
-}
-
-// timerAdmin shows how far timers are; with timerWheelEnable=false there are none.
-func (b *Broker) timerAdmin() *processor.TimerAdmin {
-	if !b.opts.Config.TimerWheelEnable {
-		return &processor.TimerAdmin{}
-	}
-	return &processor.TimerAdmin{State: b.timerState, Topics: b.timerTopics}
-}
-
-func (b *Broker) timerState() processor.TimerState {
-	p := b.timer.Progress()
-	return processor.TimerState{
-		ReadMs: p.ReadMs, TakenIn: p.QueueOffset, Queued: p.Max, Pending: p.Pending, EnqueuedTPS: p.TakenIn, DueTPS: p.Due,
-		Changes: p.Saves, ChangedAtMs: p.SavedAtMs,
-	}
-}
-
-func (b *Broker) timerTopics() map[string]processor.TimerTopic {
-	topics := make(map[string]processor.TimerTopic)
-	for name, p := range b.timer.PendingOf() {
-		topics[name] = processor.TimerTopic{Count: p.Messages, ChangedAtMs: p.ChangedAtMs}
-	}
-	return topics
-}
-
-func (b *Broker) delays() []processor.LevelProgress {
-	offsets := b.schedule.Offsets()
-	list := make([]processor.LevelProgress, len(offsets))
-	for i, l := range offsets {
-		list[i] = processor.LevelProgress{Level: int(l.Level), Delivered: l.Delivered, Max: l.Max}
-	}
-	return list
-}
-
-func (b *Broker) unflushed() int64 { return b.store.MaxCommitLogOffset() - b.store.FlushedOffset() }
-
-// configText is the configuration in force and the version that tools show with it.
-func (b *Broker) configText() (properties, version string) {
-	v, err := json.Marshal(b.topics.DataVersion())
-	if err != nil {
-		// A struct of three integers always marshals.
-		return b.live.Get().Properties(), "{}"
-	}
-	return b.live.Get().Properties(), string(v)
 }

@@ -17,8 +17,7 @@ func (b *Broker) registerStorage(registry prometheus.Registerer) error {
 	}{
 		{"size_bytes", "Bytes of the CommitLog.", func() float64 { return float64(s.MaxCommitLogOffset() - s.MinCommitLogOffset()) }},
 		{"flush_behind_bytes", "Bytes of the CommitLog that are not durable yet.", func() float64 { return float64(s.Stats().DirtyBytes) }},
-		{"dispatch_behind_bytes", "Bytes of the CommitLog that consumers cannot read yet.",
-			func() float64 { return float64(max(0, s.MaxCommitLogOffset()-s.Published())) }},
+		{"dispatch_behind_bytes", "Bytes of the CommitLog that consumers cannot read yet.", func() float64 { return float64(b.dispatchBehind()) }},
 		{"message_reserve_time_milliseconds", "Age of the oldest message.", func() float64 { return float64(b.oldestAge()) }},
 	} {
 		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -37,7 +37,7 @@ type ConsumerOffset struct {
 	Groups   groupReader
 	Offsets  offsetTable
 	Clients  rebalancer
-	Store    store.Log
+	Store    messageLog
 	HotBytes int64 // as PullLimits.HotBytes
 }
 

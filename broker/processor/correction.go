@@ -21,7 +21,7 @@ type progressReader interface {
 // that is farthest behind.
 type Correction struct {
 	Offsets     progressReader
-	Store       queueReader
+	Store       queueFinder
 	Differences *difference.Set
 }
 

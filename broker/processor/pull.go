@@ -18,7 +18,6 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/remoting"
-	"github.com/wheelmq/wheelmq/store"
 )
 
 // Bits of a pull's sysFlag.
@@ -72,7 +71,7 @@ type PullOptions struct {
 	Groups      groupFinder
 	Clients     consumerReader
 	Offsets     pullOffsets
-	Store       store.Log
+	Store       messageLog
 	Polls       *longpoll.Service
 	Stats       *stats.Service
 	Wire        clock.Clock

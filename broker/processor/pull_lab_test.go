@@ -114,10 +114,10 @@ func (l *lab) serve(change ...func(*processor.PullOptions)) {
 		&processor.QueueUnits{Clients: l.clients, Store: l.store},
 		&processor.Housekeeping{Store: l.store, Kept: func(name string) bool { return l.topics[name] != nil }, Log: quiet()},
 		&processor.TopicStats{BrokerName: "broker-a", Topics: l.topics, Store: l.store, Stats: l.stats},
-		processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
+		&processor.RuntimeInfo{
 			Stats: l.stats, Store: l.store, Wire: l.wire, CommitLogDir: "/",
 			Delays: func() []processor.LevelProgress { return []processor.LevelProgress{{Level: 18, Delivered: 0, Max: 2}} },
-		}),
+		},
 	} {
 		l.routes = append(l.routes, family.Routes()...)
 	}

@@ -4,19 +4,6 @@ import (
 	"strings"
 
 	"github.com/wheelmq/wheelmq/remoting"
-	"github.com/wheelmq/wheelmq/store"
-)
-
-type (
-	// queueReader finds queues and when their records were stored.
-	queueReader interface {
-		Queue(topic []byte, queueID int32) *store.ConsumeQueue
-		StoreTimestamp(queue *store.ConsumeQueue, offset int64) (ms int64, ok bool)
-	}
-	queueSearcher interface {
-		queueReader
-		OffsetByTime(queue *store.ConsumeQueue, timestamp int64, upper bool) int64
-	}
 )
 
 // QueueOffset serves GET_MAX_OFFSET (30), GET_MIN_OFFSET (31), SEARCH_OFFSET_BY_TIMESTAMP

@@ -17,7 +17,7 @@ const maxQueueUnits = 65_536
 // consumer group that is asked for.
 type QueueUnits struct {
 	Clients onlineGroups
-	Store   queueReader
+	Store   queueFinder
 	Pops    flights // nil: nobody pops
 	// Differences are asked when Pops is there.
 	Differences *difference.Set

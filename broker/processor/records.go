@@ -83,7 +83,7 @@ type pulled struct {
 
 // records reads what queues hold for consumers.
 type records struct {
-	store    store.Log
+	store    logReader
 	limits   atomic.Pointer[PullLimits]
 	verdicts *filter.Verdicts // may be nil
 	log      logrus.FieldLogger

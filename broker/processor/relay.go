@@ -11,7 +11,6 @@ import (
 	"github.com/wheelmq/wheelmq/broker/client"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
-	"github.com/wheelmq/wheelmq/store"
 )
 
 // relayedSince is the version from which clients know 307 and 309 (V3_1_8_SNAPSHOT).
@@ -21,9 +20,6 @@ type (
 	askedClients interface {
 		onlineGroups
 		Ask(conn remoting.Conn, q *client.Question, done func(*remoting.Command, error)) error
-	}
-	recordReader interface {
-		Record(commitLogOffset int64, size int32) (store.Slice, error)
 	}
 )
 

@@ -12,16 +12,8 @@ import (
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
-	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
 )
-
-// Pool is the state of one class's workers.
-type Pool struct {
-	Size       int   // requests that wait
-	Capacity   int   // requests that may wait
-	HeadWaitMs int64 // how long the first one waits
-}
 
 // LevelProgress is how far one delay level is delivered.
 type LevelProgress struct {
@@ -29,11 +21,16 @@ type LevelProgress struct {
 	Delivered, Max int64 // queue offsets
 }
 
-// RuntimeInfoOptions are what the broker's own state is made of. Only the first group is
-// required.
-type RuntimeInfoOptions struct {
+// RuntimeInfo serves GET_BROKER_RUNTIME_INFO (28) and GET_BROKER_CONFIG (26).
+//
+// Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. So are two of RocketMQ
+// 4, for exporters. What this server does not have, as a transient store pool, is shown as the real one
+// shows it when it is off.
+//
+// Only the first group of fields is required.
+type RuntimeInfo struct {
 	Stats interface{ Totals() stats.Totals }
-	Store store.Log
+	Store logReader
 	Wire  clock.Clock
 
 	CommitLogDir string // of which the disk is shown
@@ -44,8 +41,8 @@ type RuntimeInfoOptions struct {
 	// Timers returns how far any-time delays are, in MessageTime; nil: there are none.
 	Timers      func() TimerState
 	MessageTime clock.Clock
-	// Pools returns the worker pools by class. Sends run on the event loop and never wait.
-	Pools func() map[remoting.Class]Pool
+	// Waiting is how many requests of a class wait for a worker; nil: none ever does.
+	Waiting func(remoting.Class) int
 	// Unflushed is the bytes of the log that are not on disk yet.
 	Unflushed func() int64
 	// DispatchBehind is the bytes of the log that are not in the queues yet.
@@ -57,18 +54,6 @@ type RuntimeInfoOptions struct {
 	Config func() (properties, version string)
 }
 
-// RuntimeInfo serves GET_BROKER_RUNTIME_INFO (28) and GET_BROKER_CONFIG (26).
-//
-// Every key of the real 5.5.0 is there: mqadmin's columns fail on a missing one. So are two of RocketMQ
-// 4, for exporters. What this server does not have, as a transient store pool, is shown as the real one
-// shows it when it is off.
-type RuntimeInfo struct {
-	opts RuntimeInfoOptions
-}
-
-// NewRuntimeInfo returns the family.
-func NewRuntimeInfo(opts RuntimeInfoOptions) *RuntimeInfo { return &RuntimeInfo{opts: opts} }
-
 // Routes returns the table rows.
 func (r *RuntimeInfo) Routes() []remoting.Route {
 	const test = "broker/processor/runtime_info_test.go"
@@ -79,10 +64,10 @@ func (r *RuntimeInfo) Routes() []remoting.Route {
 }
 
 func (r *RuntimeInfo) config(ex *remoting.Exchange) error {
-	if r.opts.Config == nil {
+	if r.Config == nil {
 		return &remoting.Error{Code: remoting.SystemError, Remark: "the configuration is not shown"}
 	}
-	properties, version := r.opts.Config()
+	properties, version := r.Config()
 	ex.Reply.Ext.String("version", version)
 	ex.Reply.Body = []byte(properties)
 	return nil
@@ -105,8 +90,8 @@ func (r *RuntimeInfo) table() map[string]string {
 	r.addPools(t)
 	r.addTimers(t)
 	r.addOlder(t)
-	if r.opts.Delays != nil {
-		for _, level := range r.opts.Delays() {
+	if r.Delays != nil {
+		for _, level := range r.Delays() {
 			t["scheduleMessageOffset_"+strconv.Itoa(level.Level)] = fmt.Sprintf("%d,%d", level.Delivered, level.Max)
 		}
 	}
@@ -115,7 +100,7 @@ func (r *RuntimeInfo) table() map[string]string {
 
 // addOlder adds what published exporters and consoles parse without asking whether it is there.
 func (r *RuntimeInfo) addOlder(t map[string]string) {
-	if d := r.opts.Differences; d != nil && !d.Use(difference.OlderRuntimeKeys) {
+	if d := r.Differences; d != nil && !d.Use(difference.OlderRuntimeKeys) {
 		return
 	}
 	t["brokerVersion"] = decimal(int64(remoting.Version))
@@ -123,9 +108,9 @@ func (r *RuntimeInfo) addOlder(t map[string]string) {
 }
 
 func (r *RuntimeInfo) addTotals(t map[string]string) {
-	s := r.opts.Stats.Totals()
+	s := r.Stats.Totals()
 	t["bootTimestamp"] = decimal(s.BootMs)
-	t["runtime"] = span(r.opts.Wire.NowMillis() - s.BootMs)
+	t["runtime"] = span(r.Wire.NowMillis() - s.BootMs)
 	for key, value := range map[string]int64{
 		"msgPutTotalTodayNow": s.PutsToday, "msgPutTotalTodayMorning": s.PutsMorning, "msgPutTotalYesterdayMorning": s.PutsYesterday,
 		"msgGetTotalTodayNow": s.GotsToday, "msgGetTotalTodayMorning": s.GotsMorning, "msgGetTotalYesterdayMorning": s.GotsYesterday,
@@ -151,28 +136,28 @@ func (r *RuntimeInfo) addTotals(t map[string]string) {
 }
 
 func (r *RuntimeInfo) addStore(t map[string]string) {
-	first, end := r.opts.Store.MinCommitLogOffset(), r.opts.Store.MaxCommitLogOffset()
+	first, end := r.Store.MinCommitLogOffset(), r.Store.MaxCommitLogOffset()
 	if first == end {
 		first = -1
 	}
 	t["commitLogMinOffset"], t["commitLogMaxOffset"] = decimal(first), decimal(end)
 	t["earliestMessageTimeStamp"] = decimal(r.earliest(first))
-	t["dispatchBehindBytes"] = decimal(call(r.opts.DispatchBehind))
-	t["remainHowManyDataToFlush"] = humanBytes(call(r.opts.Unflushed))
+	t["dispatchBehindBytes"] = decimal(call(r.DispatchBehind))
+	t["remainHowManyDataToFlush"] = humanBytes(call(r.Unflushed))
 
 	space := r.space()
 	shown := strconv.FormatFloat(space.Ratio(), 'f', 2, 64)
 	t["commitLogDiskRatio"], t["consumeQueueDiskRatio"] = shown, shown
-	t["commitLogDiskRatio_"+r.opts.CommitLogDir] = shown
+	t["commitLogDiskRatio_"+r.CommitLogDir] = shown
 	t["commitLogDirCapacity"] = fmt.Sprintf("Total : %s, Free : %s.", humanBytes(space.Used+space.Free), humanBytes(space.Free))
 }
 
 // space is how full the disk is, zeros when that cannot be told.
 func (r *RuntimeInfo) space() region.Space {
-	if r.opts.Space == nil {
+	if r.Space == nil {
 		return region.Space{}
 	}
-	space, err := r.opts.Space()
+	space, err := r.Space()
 	if err != nil {
 		return region.Space{}
 	}
@@ -184,7 +169,7 @@ func (r *RuntimeInfo) earliest(first int64) int64 {
 	if first < 0 {
 		return -1
 	}
-	record, err := r.opts.Store.Record(first, 0)
+	record, err := r.Store.Record(first, 0)
 	if err != nil {
 		return -1
 	}
@@ -196,24 +181,27 @@ func (r *RuntimeInfo) earliest(first int64) int64 {
 	return view.StoreTimestamp
 }
 
-// addPools shows the classes under the names of the real server's thread pools.
+// pools are the real server's thread pools that are shown, and how many requests may wait for each.
+var pools = []struct {
+	name     string
+	class    remoting.Class
+	capacity int
+}{
+	{"send", remoting.Inline, 10_000}, {"pull", remoting.Pull, 100_000}, {"litePull", remoting.Inline, 100_000},
+	{"query", remoting.Query, 20_000}, {"ack", remoting.Inline, 100_000},
+}
+
+// addPools shows the classes of requests under the names of the real server's thread pools. What runs on
+// the event loop never waits.
 func (r *RuntimeInfo) addPools(t map[string]string) {
-	pools := map[string]Pool{
-		"send": {Capacity: 10_000}, "pull": {Capacity: 100_000}, "litePull": {Capacity: 100_000},
-		"query": {Capacity: 20_000}, "ack": {Capacity: 100_000},
-	}
-	if r.opts.Pools != nil {
-		classes := r.opts.Pools()
-		for name, class := range map[string]remoting.Class{"pull": remoting.Pull, "query": remoting.Query} {
-			if pool, ok := classes[class]; ok {
-				pools[name] = pool
-			}
+	for _, pool := range pools {
+		waiting := 0
+		if r.Waiting != nil && pool.class != remoting.Inline {
+			waiting = r.Waiting(pool.class)
 		}
-	}
-	for name, pool := range pools {
-		t[name+"ThreadPoolQueueSize"] = strconv.Itoa(pool.Size)
-		t[name+"ThreadPoolQueueCapacity"] = strconv.Itoa(pool.Capacity)
-		t[name+"ThreadPoolQueueHeadWaitTimeMills"] = decimal(pool.HeadWaitMs)
+		t[pool.name+"ThreadPoolQueueSize"] = strconv.Itoa(waiting)
+		t[pool.name+"ThreadPoolQueueCapacity"] = strconv.Itoa(pool.capacity)
+		t[pool.name+"ThreadPoolQueueHeadWaitTimeMills"] = "0"
 	}
 }
 

@@ -89,12 +89,31 @@ func TestRuntimeInfoFollowsTheStore(t *testing.T) {
 	}
 }
 
+// What waits for a worker is shown, and what runs on the event loop never waits.
+func TestRuntimeInfoShowsWhatWaits(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.routes = (&processor.RuntimeInfo{
+		Stats: l.stats, Store: l.store, Wire: l.wire, DispatchBehind: func() int64 { return 77 },
+		Waiting: func(class remoting.Class) int { return 10 * int(class) },
+	}).Routes()
+	table := l.runtime()
+	for key, want := range map[string]string{
+		"dispatchBehindBytes": "77", "pullThreadPoolQueueSize": "10", "queryThreadPoolQueueSize": "20", "sendThreadPoolQueueSize": "0",
+		"litePullThreadPoolQueueSize": "0", "ackThreadPoolQueueSize": "0",
+	} {
+		if table[key] != want {
+			t.Errorf("%s is %s, want %s", key, table[key], want)
+		}
+	}
+}
+
 func TestBrokerConfig(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	reply := request(t, l.routes, &conn{}, remoting.GetBrokerConfig, nil, "")
 	wantReply(t, reply, remoting.SystemError, "")
-	routes := processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
+	routes := (&processor.RuntimeInfo{
 		Stats: l.stats, Store: l.store, Wire: l.wire,
 		Config: func() (string, string) { return "brokerId=0\n", `{"counter":0}` },
 	}).Routes()

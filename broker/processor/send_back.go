@@ -13,7 +13,6 @@ import (
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
-	"github.com/wheelmq/wheelmq/store"
 )
 
 // firstRetryLevel is the delay level of a first retry that names none.
@@ -25,7 +24,7 @@ type SendBack struct {
 	Topics    topicCreator
 	Groups    groupFinder
 	Appender  messageAppender
-	Store     store.Log
+	Store     recordReader
 	Stats     *stats.Service
 	StoreHost netip.AddrPort
 	InFlight  *inflight.Tracker // is told what comes back; may be nil

@@ -99,9 +99,9 @@ func (a *TimerAdmin) switchEngine(ex *remoting.Exchange) error {
 func (r *RuntimeInfo) addTimers(t map[string]string) {
 	var s TimerState
 	behind := int64(0)
-	if r.opts.Timers != nil {
-		s = r.opts.Timers()
-		behind = max(0, r.opts.MessageTime.NowMillis()-s.ReadMs) / 1000
+	if r.Timers != nil {
+		s = r.Timers()
+		behind = max(0, r.MessageTime.NowMillis()-s.ReadMs) / 1000
 	}
 	t["timerReadBehind"], t["timerOffsetBehind"] = decimal(behind), decimal(max(0, s.Queued-s.TakenIn))
 	t["timerCongestNum"] = decimal(s.Pending)

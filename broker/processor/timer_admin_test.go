@@ -46,7 +46,7 @@ func TestTimerAdmin_WithoutTimers(t *testing.T) {
 func TestRuntimeInfo_Timers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	l.routes = processor.NewRuntimeInfo(processor.RuntimeInfoOptions{
+	l.routes = (&processor.RuntimeInfo{
 		Stats: l.stats, Store: l.store, Wire: l.wire, MessageTime: clock.NewVirtual(100_999),
 		Timers: func() processor.TimerState {
 			return processor.TimerState{ReadMs: 98_000, TakenIn: 6, Queued: 9, Pending: 25_000, EnqueuedTPS: 12.34}

@@ -4,7 +4,6 @@ import (
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
-	"github.com/wheelmq/wheelmq/store"
 )
 
 // noRecordAt is the real server's remark.
@@ -15,7 +14,7 @@ const noRecordAt = "can not find message by the offset, %d"
 // Deliberately different: the real server returns whatever bytes follow the offset; here
 // a record must start there.
 type View struct {
-	Store       store.Log
+	Store       logReader
 	Differences *difference.Set
 }
 
