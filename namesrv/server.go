@@ -9,6 +9,7 @@ import (
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/metrics"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -51,10 +52,10 @@ func New(opts Options) *Server {
 	s := &Server{opts: opts, table: NewTable(), kv: newKVConfig(), config: newSettings(opts.Settings),
 		kick: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.gauges = []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "wheelmq_namesrv_brokers", Help: "Broker addresses registered with the name server."},
-			func() float64 { n, _ := s.table.Counts(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "wheelmq_namesrv_topics", Help: "Topics that the name server knows."},
-			func() float64 { _, n := s.table.Counts(); return float64(n) }),
+		metrics.Gauge("wheelmq_namesrv_brokers", "Broker addresses registered with the name server.",
+			func() int { n, _ := s.table.Counts(); return n }),
+		metrics.Gauge("wheelmq_namesrv_topics", "Topics that the name server knows.",
+			func() int { _, n := s.table.Counts(); return n }),
 	}
 	return s
 }
@@ -75,12 +76,8 @@ func (s *Server) Start() {
 	if s.opts.Health != nil {
 		s.opts.Health.Register("nameServer", func() health.Result { return health.Result{State: health.Up} })
 	}
-	if s.opts.Metrics != nil {
-		for _, g := range s.gauges {
-			if err := s.opts.Metrics.Register(g); err != nil {
-				s.opts.Log.WithError(err).Warn("name server metrics are not available")
-			}
-		}
+	if err := metrics.Register(s.opts.Metrics, "namesrv", s.gauges...); err != nil {
+		s.opts.Log.WithError(err).Warn("name server metrics are not available")
 	}
 	s.wg.Add(1)
 	go s.expireLoop()

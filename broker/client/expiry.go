@@ -39,11 +39,25 @@ func (r *Registry) expire() (next int64) {
 	expireMs := r.expireMs.Load()
 	last := r.opts.Wire.NowMillis() - expireMs
 	silent := func(m *Member) bool { return m.LastUpdate <= last }
-	var lost []*Member
-	next = clock.Never
 	// Set before looking: whoever registers behind the look wakes the loop.
 	r.idle.Store(true)
+	lost, next := r.silentOnes(silent, expireMs)
+	if next < clock.Never {
+		r.idle.Store(false)
+	}
+	r.giveUpMissing()
+	if len(lost) > 0 {
+		r.leaveAll(silent)
+		r.closeSilent(lost)
+	}
+	return next
+}
+
+// silentOnes are the members that are silent, and when the first of the others may be, or never.
+func (r *Registry) silentOnes(silent func(*Member) bool, expireMs int64) (lost []*Member, next int64) {
+	next = clock.Never
 	r.mu.RLock()
+	defer r.mu.RUnlock()
 	r.eachMember(func(m *Member) {
 		if silent(m) {
 			lost = append(lost, m)
@@ -54,15 +68,11 @@ func (r *Registry) expire() (next int64) {
 	if until := r.expected.until; until > 0 {
 		next = min(next, until)
 	}
-	r.mu.RUnlock()
-	if next < clock.Never {
-		r.idle.Store(false)
-	}
-	r.giveUpMissing()
-	if len(lost) == 0 {
-		return next
-	}
-	r.leaveAll(silent)
+	return lost, next
+}
+
+// closeSilent closes the connections of members, one of which may be in several groups.
+func (r *Registry) closeSilent(lost []*Member) {
 	closed := make(map[uint64]bool, len(lost))
 	for _, m := range lost {
 		if closed[m.Conn.ID()] {
@@ -73,7 +83,6 @@ func (r *Registry) expire() (next int64) {
 			Warn("client sent no heartbeat in time, its connection is closed")
 		m.Conn.Close("no heartbeat in time")
 	}
-	return next
 }
 
 func (r *Registry) eachMember(visit func(*Member)) {
