@@ -87,40 +87,23 @@ func defaultOf(key string) string {
 	panic("wheelmq: a flag stands for the unknown key " + key)
 }
 
+// serve runs a server until a signal, or until whoever supervises it goes.
 func serve(cmd *cobra.Command, f *flags, p parts) error {
-	log, err := newLogger(f, cmd.ErrOrStderr())
+	c, err := f.prepare(cmd)
 	if err != nil {
 		return err
 	}
-	cfg, warnings, err := configure(cmd, f)
-	if err != nil {
-		return err
-	}
-	test, err := f.test.config(cmd)
-	if err != nil {
-		return err
-	}
-	if err := f.supervise.clear(); err != nil {
-		return err
-	}
-	log.WithFields(logrus.Fields{"version": version, "config": f.file, "set": strings.Join(cfg.Changed(), ", ")}).Info("starting")
-	for _, w := range warnings {
-		log.Warn(w)
-	}
-	warnOfTesting(log, test)
+	log := c.Log
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx = f.supervise.follow(ctx, cmd.InOrStdin())
-	none := cfg.NamesrvListenPort == 0 && cfg.Source("namesrvListenPort") != freePortsFlag
-	p.withoutNameServer = p.withoutNameServer || none && !p.withoutBroker
-	instance, err := wheelmq.Start(ctx, wheelmq.Config{
-		Config: cfg, WithoutBroker: p.withoutBroker, WithoutNameServer: p.withoutNameServer, Log: log,
-		EventLoops: eventLoops(), Test: test, AdminToken: cmp.Or(f.admin, os.Getenv(adminTokenEnv)),
-	})
+	none := c.NamesrvListenPort == 0 && c.Source("namesrvListenPort") != freePortsFlag
+	c.WithoutBroker, c.WithoutNameServer = p.withoutBroker, p.withoutNameServer || none && !p.withoutBroker
+	instance, err := wheelmq.Start(ctx, c)
 	if err != nil {
 		return err
 	}
-	if err := f.ready(cmd, log, instance, cfg, test); err != nil {
+	if err := f.ready(cmd, log, instance, c.Config, c.Test); err != nil {
 		return errors.Join(err, instance.Close(context.Background()))
 	}
 	<-ctx.Done()
@@ -132,6 +115,31 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 		log.Info("stopped")
 	}
 	return err
+}
+
+// prepare reads what the server is to be, and logs what is remarkable about it.
+func (f *flags) prepare(cmd *cobra.Command) (c wheelmq.Config, err error) {
+	log, err := newLogger(f, cmd.ErrOrStderr())
+	if err != nil {
+		return c, err
+	}
+	cfg, warnings, err := configure(cmd, f)
+	if err != nil {
+		return c, err
+	}
+	test, err := f.test.config(cmd)
+	if err != nil {
+		return c, err
+	}
+	if err := f.supervise.clear(); err != nil {
+		return c, err
+	}
+	log.WithFields(logrus.Fields{"version": version, "config": f.file, "set": strings.Join(cfg.Changed(), ", ")}).Info("starting")
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	warnOfTesting(log, test)
+	return wheelmq.Config{Config: cfg, Log: log, EventLoops: eventLoops(), Test: test, AdminToken: cmp.Or(f.admin, os.Getenv(adminTokenEnv))}, nil
 }
 
 // ready tells that clients may come: the ready file, the log, a quiet one's stdout.
