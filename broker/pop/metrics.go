@@ -1,7 +1,6 @@
 package pop
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +9,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
+	"github.com/wheelmq/wheelmq/metrics"
 )
 
 // counts are the figures that are shown.
@@ -47,15 +47,7 @@ func (s *Service) register() error {
 	if s.opts.Health != nil {
 		s.opts.Health.Register("pop", s.check)
 	}
-	if s.opts.Metrics == nil {
-		return nil
-	}
-	for _, c := range []prometheus.Collector{s.counts.lateness, s.counts.latency} {
-		if err := s.opts.Metrics.Register(c); err != nil {
-			return fmt.Errorf("pop: register metrics: %w", err)
-		}
-	}
-	return nil
+	return metrics.Register(s.opts.Metrics, "pop", s.counts.lateness, s.counts.latency)
 }
 
 // lost notes a message that nobody will ever consume.
