@@ -61,6 +61,7 @@ func newLab(t reporter) *lab {
 	// Nobody but the test writes to the disk at a power cut.
 	l.config.MessageIndexEnable = false
 	l.config.MappedFileSizeCommitLog = 8 << 20
+	l.config.SyncFlushTimeout = await.Patience.Milliseconds()
 	return l
 }
 

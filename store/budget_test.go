@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 )
 
@@ -22,7 +23,7 @@ func quietOptions(dir string) Options {
 	log.SetOutput(io.Discard)
 	return Options{
 		Dir: dir, Clock: clock.Real{}, Log: log, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
-		CommitLogFileSize: 128 << 10, ConsumeQueueFileSize: 50 * unitSize, MaxMessageSize: 32 << 10,
+		CommitLogFileSize: 128 << 10, ConsumeQueueFileSize: 50 * unitSize, MaxMessageSize: 32 << 10, SyncFlushTimeoutMs: await.Patience.Milliseconds(),
 		TagsCode: func(string, []byte) int64 { return 0 },
 	}
 }

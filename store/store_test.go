@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/wheelmq/wheelmq/clock"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -27,7 +28,7 @@ func options(dir string) store.Options {
 	log.SetOutput(io.Discard)
 	return store.Options{
 		Dir: dir, Clock: clock.Real{}, Log: log, StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
-		CommitLogFileSize: 128 << 10, ConsumeQueueFileSize: 100 * 20, MaxMessageSize: 32 << 10,
+		CommitLogFileSize: 128 << 10, ConsumeQueueFileSize: 100 * 20, MaxMessageSize: 32 << 10, SyncFlushTimeoutMs: await.Patience.Milliseconds(),
 		TagsCode: func(_ string, props []byte) int64 {
 			tags, _ := message.PropertyGet(props, message.PropertyTags)
 			return message.TagsHash(tags)

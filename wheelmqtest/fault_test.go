@@ -55,7 +55,7 @@ func (s *sender) close() {
 // applies exactly as often as it says, and what is stored is what was executed.
 func TestFault_ManySenders(t *testing.T) {
 	t.Parallel()
-	for name, opts := range map[string][]wheelmqtest.Option{"ASYNC_FLUSH": nil, "SYNC_FLUSH": {wheelmqtest.SyncFlush()}} {
+	for name, opts := range map[string][]wheelmqtest.Option{"ASYNC_FLUSH": nil, "SYNC_FLUSH": {wheelmqtest.SyncFlush(), wheelmqtest.Set("syncFlushTimeout=120000")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const senders, each, count = 6, 60, 5

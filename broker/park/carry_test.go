@@ -14,6 +14,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -40,7 +41,7 @@ func (l *lab) open() {
 		l.Fatal(err)
 	}
 	l.store, err = store.Open(store.Options{
-		Memory: l.disk, Clock: clock.Real{}, Log: log, TagsCode: func(string, []byte) int64 { return 0 }, SyncFlush: l.sync,
+		Memory: l.disk, Clock: clock.Real{}, Log: log, TagsCode: func(string, []byte) int64 { return 0 }, SyncFlush: l.sync, SyncFlushTimeoutMs: await.Patience.Milliseconds(),
 		MaxMessageSize: 32 << 10, CommitLogFileSize: logFile, ConsumeQueueFileSize: 20 * 1000, MessageIndexDisabled: true,
 		FlushIntervalMs: 1 << 40, FlushThoroughMs: 1 << 40, // the tests do it
 		StoreHost:    netip.MustParseAddrPort("127.0.0.1:10911"),

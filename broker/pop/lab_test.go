@@ -94,7 +94,7 @@ func (l *lab) open() {
 	differences, err := difference.NewSet("")
 	l.must(err)
 	l.store, err = store.Open(store.Options{
-		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync, MessageIndexDisabled: true,
+		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync, SyncFlushTimeoutMs: await.Patience.Milliseconds(), MessageIndexDisabled: true,
 		MaxMessageSize: 64 << 10, CommitLogFileSize: 1 << 20, ConsumeQueueFileSize: 20 * 1000,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), OnArrival: func(a store.Arrival) { l.service.Arrived(a) },
 	})

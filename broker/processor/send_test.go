@@ -17,6 +17,7 @@ import (
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
+	"github.com/wheelmq/wheelmq/internal/await"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/store"
@@ -42,7 +43,7 @@ func newSendLab(t testing.TB, sync bool) *sendLab {
 	differences, err := difference.NewSet("")
 	check(t, err)
 	l.store, err = store.Open(store.Options{
-		Dir: t.TempDir(), Clock: clock.Real{}, Log: quiet(), TagsCode: schedule.TagsCode, SyncFlush: sync,
+		Dir: t.TempDir(), Clock: clock.Real{}, Log: quiet(), TagsCode: schedule.TagsCode, SyncFlush: sync, SyncFlushTimeoutMs: await.Patience.Milliseconds(),
 	})
 	check(t, err)
 	check(t, l.store.Start())

@@ -112,7 +112,7 @@ func (l *lab) open() {
 		l.t.Fatal(err)
 	}
 	l.store, err = store.Open(store.Options{
-		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: l.tagsCode, SyncFlush: l.sync,
+		Memory: l.disk, Clock: l.clock, Log: log, TagsCode: l.tagsCode, SyncFlush: l.sync, SyncFlushTimeoutMs: await.Patience.Milliseconds(),
 		MaxMessageSize: 64 << 10, CommitLogFileSize: l.fileSize, ConsumeQueueFileSize: 20 * 1000,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"),
 		OnArrival: func(a store.Arrival) { l.service.Arrived(a) },

@@ -121,7 +121,7 @@ func (l *lab) open() {
 		l.t.Fatal(err)
 	}
 	l.store, err = store.Open(store.Options{
-		FS: l.disk, Clock: l.time(), Wire: clock.Real{}, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync,
+		FS: l.disk, Clock: l.time(), Wire: clock.Real{}, Log: log, TagsCode: schedule.TagsCode, SyncFlush: l.sync, SyncFlushTimeoutMs: await.Patience.Milliseconds(),
 		MaxMessageSize: l.largest, CommitLogFileSize: l.file, ConsumeQueueFileSize: 20 * 1000, MessageIndexDisabled: true,
 		StoreHost: netip.MustParseAddrPort("127.0.0.1:10911"), FlushIntervalMs: l.flushMs,
 		OnArrival: func(a store.Arrival) { l.service.Arrived(a) }, Pin: l.pinner,
