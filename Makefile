@@ -40,7 +40,7 @@ test: deps lint build ## everything: unit tests with the race detector, Go and J
 	go test -timeout 30m -count=1 ./broker ./broker/timer # kills that the race detector cannot look at
 	$(MAKE) fuzz FUZZTIME=5s
 	CGO_ENABLED=1 go build -race -o $(RACE_BIN) ./cmd/wheelmq
-	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -p $(AT_ONCE) -count=1 ./mixed $(TESTING) $(SUITES)
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_BIN=$(BIN) go test -timeout 30m -p $(AT_ONCE) -count=1 ./mixed $(TESTING) $(SUITES)
 	cd test && WHEELMQ_BIN=$(RACE_BIN) go test -timeout 30m -p 2 -count=1 ./cases ./golden/...
 
 test-short: build ## what needs nothing but Go, under a minute
@@ -48,7 +48,7 @@ test-short: build ## what needs nothing but Go, under a minute
 	cd test && WHEELMQ_BIN=$(BIN) go test -p 1 -count=1 ./wire ./cases ./cli ./golden/...
 
 test-peer: deps ## the same suites against the real RocketMQ 5.5.0, and both servers on one store
-	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 $(SUITES)
+	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 -timeout 40m $(SUITES)
 	cd test && WHEELMQ_REQUIRE_JAVA=1 go test -count=1 -timeout 30m ./interchange
 
 crash: build ## 200 random kills, a million popped messages, 20,000 simulated power cuts of the store and of timers' files, 10,000 crashes of timers

@@ -21,15 +21,21 @@ import (
 )
 
 // parallel is how many tests run at the same time: they wait far more than
-// they compute, so the number of processors says nothing.
-const parallel = "64"
+// they compute, so the number of processors says nothing. Many start a server of
+// their own, which costs much when it is the real one.
+func parallel() string {
+	if peer.TargetKind() == peer.Real {
+		return "12"
+	}
+	return "64"
+}
 
 var server *peer.Target
 
 // Main starts the common server, runs the tests of the package and exits.
 func Main(m *testing.M, conf map[string]string) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", parallel); err != nil {
+	if err := flag.Set("test.parallel", parallel()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
