@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	rocketmq "github.com/apache/rocketmq-client-go/v2"
 	"github.com/apache/rocketmq-client-go/v2/consumer"
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 
+	"github.com/wheelmq/wheelmq/test/goclient"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
 )
@@ -191,30 +191,20 @@ func subscribe(t *testing.T, group, topic, tags, member string) *inbox {
 func subscribeBy(t *testing.T, group, topic string, selector consumer.MessageSelector, member string) *inbox {
 	t.Helper()
 	wire.Introduce(t, suite.Server().BrokerAddr, group, topic)
-	push, err := rocketmq.NewPushConsumer(
-		consumer.WithNameServer(primitive.NamesrvAddr{suite.Server().NameServerAddr}),
-		consumer.WithGroupName(group),
-		consumer.WithInstance(group+"-"+member),
-		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
 	box := new(inbox)
-	err = push.Subscribe(topic, selector, func(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
+	push := goclient.Push(t, topic, selector, func(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
 		box.mu.Lock()
 		defer box.mu.Unlock()
 		for _, m := range messages {
 			box.bodies = append(box.bodies, string(m.Body))
 		}
 		return consumer.ConsumeSuccess, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := push.Start(); err != nil {
-		t.Fatal(err)
-	}
+	},
+		consumer.WithNameServer(primitive.NamesrvAddr{suite.Server().NameServerAddr}),
+		consumer.WithGroupName(group),
+		consumer.WithInstance(group+"-"+member),
+		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
+	)
 	t.Cleanup(func() {
 		if err := push.Shutdown(); err != nil {
 			t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 	"github.com/apache/rocketmq-client-go/v2/producer"
 
+	"github.com/wheelmq/wheelmq/test/goclient"
 	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
@@ -97,21 +98,12 @@ func (l *lab) consume(t *testing.T, options ...consumer.Option) *inbox {
 // push is consume with an inbox and a selector of the caller's.
 func (l *lab) push(t *testing.T, box *inbox, selector consumer.MessageSelector, options ...consumer.Option) *inbox {
 	t.Helper()
-	c, err := rocketmq.NewPushConsumer(append([]consumer.Option{
+	c := goclient.Push(t, l.topic, selector, box.receive, append([]consumer.Option{
 		consumer.WithNameServer(l.nameServer()),
 		consumer.WithGroupName(l.group),
 		consumer.WithInstance(instanceName()),
 		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
 	}, options...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Subscribe(l.topic, selector, box.receive); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
 	box.started, box.shutdown = time.Now(), sync.OnceValue(c.Shutdown)
 	t.Cleanup(func() { _ = box.shutdown() })
 	return box

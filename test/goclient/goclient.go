@@ -5,6 +5,7 @@ package goclient
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,25 +59,39 @@ func Fails(*primitive.MessageExt) consumer.ConsumeResult { return consumer.Consu
 // batch that does not succeed decides about the batch.
 func Consumer(t testing.TB, nameServer, group, topic string, handle Handler, opts ...consumer.Option) {
 	t.Helper()
-	c, err := rocketmq.NewPushConsumer(append([]consumer.Option{
+	opts = append([]consumer.Option{
 		consumer.WithNameServer(primitive.NamesrvAddr{nameServer}), consumer.WithGroupName(group), consumer.WithInstance(InstanceName()),
 		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
-	}, opts...)...)
-	if err == nil {
-		err = c.Subscribe(topic, consumer.MessageSelector{}, func(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
-			for _, m := range messages {
-				if result := handle(m); result != consumer.ConsumeSuccess {
-					return result, nil
-				}
+	}, opts...)
+	c := Push(t, topic, consumer.MessageSelector{}, func(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
+		for _, m := range messages {
+			if result := handle(m); result != consumer.ConsumeSuccess {
+				return result, nil
 			}
-			return consumer.ConsumeSuccess, nil
-		})
-	}
-	if err == nil {
-		err = c.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+		}
+		return consumer.ConsumeSuccess, nil
+	}, opts...)
 	t.Cleanup(func() { _ = c.Shutdown() })
+}
+
+// Push starts a push consumer, which the caller shuts down. The client asks once, for 6 s, where a topic is,
+// and gives up without an answer: on a machine that stalls it is started again.
+func Push(t testing.TB, topic string, selector consumer.MessageSelector,
+	handle func(context.Context, ...*primitive.MessageExt) (consumer.ConsumeResult, error), opts ...consumer.Option) rocketmq.PushConsumer {
+	t.Helper()
+	for tries := 5; ; tries-- {
+		c, err := rocketmq.NewPushConsumer(opts...)
+		if err == nil {
+			err = c.Subscribe(topic, selector, handle)
+		}
+		if err == nil {
+			err = c.Start()
+		}
+		if err == nil {
+			return c
+		}
+		if tries == 1 || !strings.Contains(err.Error(), "route info not found") {
+			t.Fatal(err)
+		}
+	}
 }
