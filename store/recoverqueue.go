@@ -130,7 +130,7 @@ func (f *file) clearUnits(from int64) error {
 	at := from
 	for at < f.size {
 		to := min(at+clearStep, f.size)
-		if !clearDirty(f.b[at:to]) {
+		if !f.clearWritten(int(at), int(to)) {
 			break
 		}
 		at = to
@@ -139,4 +139,21 @@ func (f *file) clearUnits(from int64) error {
 		return nil
 	}
 	return f.region.Sync(int(from), int(at))
+}
+
+// clearWritten is clearDirty for a part of the file, but for its holes: on a full memory disk (tmpfs) reading
+// one takes space.
+func (f *file) clearWritten(at, end int) (dirty bool) {
+	for at < end {
+		from, to := f.region.Written(at)
+		if from >= end {
+			break
+		}
+		to = min(to, end)
+		if clearDirty(f.b[from:to]) {
+			dirty = true
+		}
+		at = to
+	}
+	return dirty
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -61,7 +62,10 @@ func onDisk(t *testing.T, dir string, conf map[string]string) (*peer.Target, *wi
 func TestFullDisk_SendsAreRefusedTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	dir, ballast := smallDisk(t, 40, 16)
-	target, c := onDisk(t, dir, map[string]string{"diskSpaceWarningLevelRatio": "100", "diskMaxUsedSpaceRatio": "99"})
+	target, c := onDisk(t, dir, map[string]string{
+		"diskSpaceWarningLevelRatio": "100", "diskMaxUsedSpaceRatio": "99",
+		"flushCommitLogThoroughInterval": "200", // the kill comes after a checkpoint that found no room
+	})
 	topic, later := suite.Name(t, "topic"), suite.Name(t, "later")
 	c.MustCreateTopic(t, topic, 1)
 	c.MustCreateTopic(t, later, 1)
@@ -96,6 +100,7 @@ func TestFullDisk_SendsAreRefusedTheRestGoesOn(t *testing.T) {
 	}
 	read(c)
 	c.Settle(t, later, 0, delayed)
+	time.Sleep(2 * time.Second) // some checkpoints
 	target.Kill()
 	target.Launch()
 	c = wire.Dial(t, target.BrokerAddr)

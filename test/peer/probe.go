@@ -17,7 +17,7 @@ import (
 const probeInterval = 20 * time.Millisecond
 
 // probeTimeout bounds one probe.
-const probeTimeout = 3 * time.Second
+const probeTimeout = 20 * time.Second
 
 // probeTopic exists on every broker from its start, takes sends from anybody
 // and is shown by no client: a probe leaves no topic of its own behind.
