@@ -137,7 +137,9 @@ func (f *offsetFile) run() {
 		case <-f.s.stop:
 			return
 		}
-		f.s.count(countAtOnce)
+		if f.s.topics.wanted.Load() {
+			f.s.count(countAtOnce)
+		}
 		if taken != nil && f.s.opts.Log.FlushedOffset() < taken.end {
 			continue
 		}

@@ -2,13 +2,14 @@ package schedule
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 )
 
-// countAtOnce is how many messages are counted between two saves, or by one look, at most: a start with
-// more of them knows how many pend for each topic a few seconds later.
+// countAtOnce is how many messages are counted between two saves, or by one look, at most: a server with more of
+// them knows how many pend for each topic a few seconds after the first look.
 const countAtOnce = 1 << 18
 
 // topicCount is how many messages pend for a real topic.
@@ -19,10 +20,13 @@ type topicCount struct {
 
 // topicCounts count pending messages by real topic. A queue's unit does not name it, so that the records are
 // read, once each, behind the driver's back: level.counted says how far. What is delivered before it is counted
-// is never counted.
+// is never read, and nothing is before somebody has looked.
 type topicCounts struct {
+	wanted atomic.Bool // somebody has looked
+
 	reading sync.Mutex // held by who counts; guards what follows
 	units   [batch]store.Unit
+	pending [batch]bool
 	names   [batch]string
 	known   map[string]string
 
@@ -128,10 +132,7 @@ func (s *Service) countSome(l *level) int {
 	if err != nil || n == 0 {
 		return 0
 	}
-	for i := range n {
-		// One that cannot be read is told of when it is due.
-		s.topics.names[i], _ = s.realTopic(&s.topics.units[i])
-	}
+	s.readTopics(l, from, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.topics.anew {
@@ -144,6 +145,21 @@ func (s *Service) countSome(l *level) int {
 		}
 	})
 	return n
+}
+
+// readTopics looks up where the messages go that pend of n units of a level. The caller holds topics.reading.
+func (s *Service) readTopics(l *level, from int64, n int) {
+	t := &s.topics
+	clear(t.pending[:])
+	s.mu.Lock()
+	l.backlog.eachPending(from, from+int64(n), func(offset int64) { t.pending[offset-from] = true })
+	s.mu.Unlock()
+	for i := range n {
+		if t.names[i] = ""; t.pending[i] {
+			// One that cannot be read is told of when it is due.
+			t.names[i], _ = s.realTopic(&t.units[i])
+		}
+	}
 }
 
 // realTopic is the topic that a pending record goes to. The caller holds topics.reading.
@@ -170,6 +186,7 @@ func (s *Service) realTopic(u *store.Unit) (name string, err error) {
 // PendingOf lists how many messages of delay levels pend by real topic, a retry's being the group's retry topic;
 // 0 when some did. What came in the last moment may lack.
 func (s *Service) PendingOf() map[string]int64 {
+	s.topics.wanted.Store(true)
 	s.count(countAtOnce)
 	s.mu.Lock()
 	defer s.mu.Unlock()
