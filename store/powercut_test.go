@@ -77,6 +77,8 @@ type ledger struct {
 	expired, expiring int64
 	delivered         []int // puts that are copies, by index; progress counts them
 	progress          int   // saved
+	// underway are the records of a group that is being put: the first of them may survive.
+	underway []message.Record
 }
 
 type put struct {
@@ -332,7 +334,9 @@ func (w *workload) putGroup() error {
 			return fmt.Errorf("a record of a group: status %d", status)
 		}
 	}
+	w.underway = recs
 	stored, res, pending := w.s.PutGroup(&w.group, acknowledged{w, len(recs)})
+	w.underway = nil
 	if stored != len(recs) {
 		return fmt.Errorf("%d of %d records of a group: %+v", stored, len(recs), res)
 	}

@@ -19,7 +19,7 @@ func (w *workload) verify() error {
 	if err != nil {
 		return err
 	}
-	w.puts, w.durable = w.puts[:survived:survived], survived
+	w.puts, w.durable, w.underway = w.puts[:survived:survived], survived, nil
 	end := w.s.MaxCommitLogOffset()
 	w.deletingAt = min(w.deletingAt, end)
 	for topic, at := range w.deleted {
@@ -60,7 +60,7 @@ func (w *workload) verifyLog() (n int, err error) {
 	}
 	end := first
 	err = w.s.Scan(0, func(v *message.View) error {
-		if n == len(w.puts) {
+		if n == len(w.puts) && !w.adopt(v) {
 			return fmt.Errorf("record %d at %d was never put", n, v.CommitLogOffset)
 		}
 		p := &w.puts[n]
@@ -81,6 +81,19 @@ func (w *workload) verifyLog() (n int, err error) {
 		return n, fmt.Errorf("flushed below %d of %d after a recovery", flushed, w.s.MaxCommitLogOffset())
 	}
 	return n, nil
+}
+
+// adopt takes in a record of a group that the power cut broke off.
+func (w *workload) adopt(v *message.View) bool {
+	if len(w.underway) == 0 || !bytes.Equal(v.Body, w.underway[0].Body) {
+		return false
+	}
+	w.puts = append(w.puts, put{
+		topic: w.underway[0].Topic, queueID: w.underway[0].QueueID, queueOffset: v.QueueOffset, at: v.CommitLogOffset,
+		size: v.Size, body: w.underway[0].Body,
+	})
+	w.underway = w.underway[1:]
+	return true
 }
 
 func (w *workload) units(topic string) (n int64) {
