@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -127,6 +128,7 @@ func (c *changes) change(ctx context.Context, id ID, due *message.Due) (ID, erro
 // supersede makes sure that a message is neither delivered nor on its way, and puts the record while
 // that holds. A message in files is looked for first, and what happened to it meanwhile counts.
 func (c *changes) supersede(id ID, due *message.Due, done store.Completion) (res store.PutResult, pending bool, err error) {
+	debug.SetPanicOnFault(true)
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
 	f, stored, err := c.locateNow(id)

@@ -74,10 +74,7 @@ func (d *delivery) collectDue(l *line, sec *second, until int64, f *flight) erro
 func (d *delivery) deliver(sec *second, e *entry) (out fate, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = d.records.lost(e.logOffset, store.FaultOf(p))
-			d.delivered.Add(1)
-			d.state.progress++
-			out, err = gone, nil
+			out, err = d.missing(sec, e, store.FaultOf(p))
 		}
 	}()
 	kept := e.bytes()
@@ -130,8 +127,13 @@ func (d *delivery) deliverView(v *message.View, sec *second, e *entry) (fate, er
 	return d.gone(count, sec, nil)
 }
 
-// missing ends a message whose record cannot be read.
+// missing ends a message whose record cannot be read, unless that is in a file of far ones and the log
+// has it, too.
 func (d *delivery) missing(sec *second, e *entry, err error) (fate, error) {
+	if e.record != nil {
+		e.record = nil
+		return d.deliver(sec, e)
+	}
 	if d.state.known.has(e.logOffset) {
 		return gone, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
@@ -71,7 +72,8 @@ func (c *changes) waits(sec *second, i int32) bool {
 }
 
 // notCancelled takes the message that was found unless something removes it.
-func (r *records) notCancelled(f *located, sec *second, e *entry) error {
+func (r *records) notCancelled(f *located, sec *second, e *entry) (err error) {
+	defer store.CatchFault(&err)
 	f.item = wheel.Item{Entry: wheel.Entry{Due: sec.dueOf(e), LogOffset: e.logOffset, Size: e.size}, Record: slices.Clone(e.bytes())}
 	return r.withRecord(e.logOffset, e.size, f.item.Record, func(v *message.View) error {
 		if sec.hasCancels() && r.isCancelled(sec, e, v) {

@@ -2,6 +2,7 @@ package timer
 
 import (
 	"iter"
+	"runtime/debug"
 
 	"github.com/sirupsen/logrus"
 
@@ -92,6 +93,7 @@ func (c *cursor) peek() *Pending {
 
 // fill takes the next page.
 func (c *cursor) fill() {
+	debug.SetPanicOnFault(true)
 	mu := &c.r.state.mu
 	mu.Lock()
 	var p *page

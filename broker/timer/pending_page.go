@@ -82,6 +82,7 @@ func (r *lister) newPage(l *line, from int64, after Pending, limit int) *page {
 
 // takeLoaded takes what waits of a second in memory.
 func (p *page) takeLoaded(sec *second) {
+	defer p.catchFault()
 	p.of.held.of(sec, func(e *entry) { p.takeEntry(sec, e) })
 	if sec.chains != nil {
 		b := 0
@@ -117,11 +118,7 @@ func (p *page) takeEntry(sec *second, e *entry) {
 
 // read goes through the stretch. It needs no lock.
 func (p *page) read() {
-	defer func() {
-		if fault := recover(); fault != nil {
-			p.fail(store.FaultOf(fault))
-		}
-	}()
+	defer p.catchFault()
 	if p.browser == nil {
 		for i := range p.removals {
 			p.addCancel(p.from, &p.removals[i])
@@ -276,6 +273,14 @@ func (p *page) cancelled(m *Pending) (gone bool) {
 func (p *page) miss(number, commitLogOffset int64, err error) {
 	p.missed[number]++
 	p.of.records.unread(commitLogOffset, err)
+}
+
+// catchFault is deferred by who looks at files that are mapped.
+func (p *page) catchFault() {
+	if fault := recover(); fault != nil {
+		p.unread++
+		p.fail(store.FaultOf(fault))
+	}
 }
 
 // fail tells that not all can be looked at.

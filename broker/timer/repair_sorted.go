@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"runtime/debug"
 	"slices"
 
 	"github.com/sirupsen/logrus"
@@ -36,6 +37,7 @@ func (o *loader) repairSorted(l *line, sec *second, hole wheel.Hole) {
 		return
 	}
 	o.wg.Go(func() {
+		debug.SetPanicOnFault(true)
 		r.look()
 		o.state.mu.Lock()
 		r.end()

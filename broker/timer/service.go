@@ -3,6 +3,7 @@ package timer
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -168,7 +169,11 @@ func (s *Service) Start() {
 		return
 	}
 	for _, run := range []func(){s.driver.run, s.delivery.putter.run, s.sorter.run, s.prefetcher.run, s.saver.run} {
-		s.wg.Go(run)
+		s.wg.Go(func() {
+			// Files are mapped: who reads or writes one that was cut gets a panic, not the end of the process.
+			debug.SetPanicOnFault(true)
+			run()
+		})
 	}
 }
 
