@@ -54,6 +54,7 @@ func TestVirtualTime_AnySchedule(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{lab: newLab(rt), now: startMs, dues: make(map[string]int64)}
+		m.config.MappedFileSizeCommitLog, m.config.MaxMessageSize = 1<<20, 1<<16
 		if rapid.Bool().Draw(rt, "sync") {
 			m.config.FlushDiskType = "SYNC_FLUSH"
 		}
