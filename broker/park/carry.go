@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sirupsen/logrus"
-
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
@@ -21,7 +19,8 @@ const PropertyCarried = "PARK_CARRIED"
 // bytes: a log of nothing else would be copied for ever.
 //
 // The table first says from which offset on copies come, and names the messages as done with when all
-// copies are durable. A start in between looks for the copies. It ends early when stop is closed.
+// copies are durable. A start in between looks for the copies. It ends early when stop is closed; those
+// before one that the store refuses are done with.
 func (s *Service) Carry(below, room int64, stop <-chan struct{}) error {
 	s.handling.Lock()
 	defer s.handling.Unlock()
@@ -36,16 +35,30 @@ func (s *Service) Carry(below, room int64, stop <-chan struct{}) error {
 	case size > room:
 		return fmt.Errorf("park: %d bytes of parked messages lie there, which are too many to be stored anew: drive them again or drop them", size)
 	}
-	if err := s.save(q.Max()); err != nil {
+	if err := s.save(s.copiesFrom(q)); err != nil {
 		return err
 	}
-	if err := s.carryAll(q, offsets, stop); err != nil {
+	n, err := s.carryAll(q, offsets, stop)
+	if n == 0 {
 		return err
 	}
-	s.addHandled(offsets, q.Min())
-	s.opts.Log.WithFields(logrus.Fields{"messages": len(offsets), "bytes": size}).
-		Info("parked messages are stored anew: the log file that they lie in is deleted")
-	return s.save(0)
+	s.addHandled(offsets[:n], q.Min())
+	s.opts.Log.WithField("messages", n).Info("parked messages are stored anew: the log file that they lie in is deleted")
+	return errors.Join(err, s.save(0))
+}
+
+// copiesFrom is from which offset on copies may be: those of a Carry that failed are not known.
+func (s *Service) copiesFrom(q *store.ConsumeQueue) int64 {
+	if from := s.carrying(); from > 0 {
+		return from
+	}
+	return q.Max()
+}
+
+func (s *Service) carrying() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.handled.Carrying
 }
 
 // below are the messages that lie below a log offset and are not done with, and their size in bytes.
@@ -66,19 +79,30 @@ func (s *Service) below(q *store.ConsumeQueue, logOffset int64) (offsets []int64
 
 var errStopping = errors.New("park: the store is being closed")
 
-// carryAll parks messages anew, and returns when the copies are durable.
-func (s *Service) carryAll(q *store.ConsumeQueue, offsets []int64, stop <-chan struct{}) error {
+// carryAll parks messages anew up to one that is refused, and returns of how many the copies are durable.
+func (s *Service) carryAll(q *store.ConsumeQueue, offsets []int64, stop <-chan struct{}) (n int, refused error) {
 	done := make(stored, len(offsets))
 	waiting := 0
-	for _, at := range offsets {
-		pending, err := s.carry(q, at, done)
-		if err != nil {
-			return err
+	for ; n < len(offsets); n++ {
+		var pending bool
+		if pending, refused = s.carry(q, offsets[n], done); refused != nil {
+			break
 		}
 		if pending {
 			waiting++
 		}
 	}
+	if n == 0 {
+		return 0, refused
+	}
+	if err := s.durable(done, waiting, stop); err != nil {
+		return 0, errors.Join(refused, err)
+	}
+	return n, refused
+}
+
+// durable returns when copies are, for so many of which done is told.
+func (s *Service) durable(done stored, waiting int, stop <-chan struct{}) error {
 	for range waiting {
 		select {
 		case res := <-done:

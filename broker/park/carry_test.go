@@ -1,6 +1,7 @@
 package park_test
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -31,6 +32,15 @@ type lab struct {
 	store    *store.Store
 	parked   *park.Service
 	saved    func() // before the table is saved; may be nil
+	refuses  string // a body that the store does not take for a while
+}
+
+// Put implements park.Appender.
+func (l *lab) Put(rec *message.Record, origin appender.Origin, done store.Completion) (store.PutResult, bool, error) {
+	if string(rec.Body) == l.refuses {
+		return store.PutResult{}, false, errors.New("busy")
+	}
+	return l.appender.Put(rec, origin, done)
 }
 
 func (l *lab) open() {
@@ -53,7 +63,7 @@ func (l *lab) open() {
 	}
 	l.appender = appender.New(l.store)
 	l.parked, err = park.New(park.Options{
-		Appender: l.appender, Log: log, Differences: differences, Records: l.store, Table: savedDir{persist.In(l.disk, "config"), l},
+		Appender: l, Log: log, Differences: differences, Records: l.store, Table: savedDir{persist.In(l.disk, "config"), l},
 		Pending: func() int64 {
 			q := l.store.Queue([]byte(message.TopicParked), 0)
 			return q.Max() - q.Min()
@@ -190,6 +200,37 @@ func TestCarry_PowerCuts(t *testing.T) {
 		l.passOver()
 		l.holds("a", "b")
 		l.close()
+	}
+}
+
+// TestCarry_Refused is refused in the midst, again and again: what was stored anew is not stored another
+// time, nor there twice, by a start either.
+func TestCarry_Refused(t *testing.T) {
+	t.Parallel()
+	for _, restart := range []bool{false, true} {
+		for _, sync := range []bool{false, true} {
+			l := &lab{T: t, disk: region.NewMemory(), sync: sync, refuses: "none"}
+			l.open()
+			for _, body := range []string{"a", "b", "c"} {
+				l.park(body)
+			}
+			below := l.fill()
+			l.refuses = "b"
+			for range 3 {
+				if err := l.parked.Carry(below, logFile/4, nil); err == nil || !strings.Contains(err.Error(), "busy") {
+					t.Errorf("carried: %v", err)
+				}
+			}
+			if restart {
+				l.close()
+				l.open()
+			}
+			l.holds("b", "c", "a")
+			l.refuses = "none"
+			l.passOver()
+			l.holds("b", "c", "a")
+			l.close()
+		}
 	}
 }
 

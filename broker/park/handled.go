@@ -200,7 +200,7 @@ func (s *Service) handle(offset int64, what string, do func(p Parked, v *message
 	}
 	s.addHandled([]int64{offset}, q.Min())
 	s.opts.Log.WithFields(logrus.Fields{"topic": parked.Topic, "queueId": parked.QueueID, "offset": offset}).Info("a parked message is " + what)
-	if err := s.save(0); err != nil {
+	if err := s.save(s.carrying()); err != nil {
 		return fmt.Errorf("the message is %s, but after a restart it is parked again: %w", what, err)
 	}
 	return nil
