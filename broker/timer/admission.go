@@ -113,13 +113,11 @@ func (a *Admission) Admit(rec *message.Record) error {
 	if err != nil {
 		return err
 	}
-	if due.Ms <= now {
-		if asked.cancels {
-			return a.limits.Load().refusal
-		}
+	past, tooFar := due.Ms <= now, due.Ms-now > a.limits.Load().MaxDelayMs
+	switch {
+	case past && !asked.cancels:
 		return nil
-	}
-	if due.Ms-now > a.limits.Load().MaxDelayMs {
+	case past, tooFar:
 		return a.limits.Load().refusal
 	}
 	a.match(&asked, rec, &due, now)

@@ -124,7 +124,7 @@ func (d *delivery) deliverView(v *message.View, sec *second, e *entry) (fate, er
 	if err := d.parking.put(&c.Record, reason); err != nil {
 		return refused, err
 	}
-	return d.gone(count, sec, nil)
+	return d.gone(count, sec), nil
 }
 
 // missing ends a message whose record cannot be read, unless that is in a file of far ones and the log
@@ -137,14 +137,15 @@ func (d *delivery) missing(sec *second, e *entry, err error) (fate, error) {
 	if d.state.known.has(e.logOffset) {
 		return gone, nil
 	}
-	return d.gone(nil, sec, d.records.lost(e.logOffset, err))
+	d.records.lost(e.logOffset, err)
+	return d.gone(nil, sec), nil
 }
 
 // gone notes a message that came due and has no copy on its way.
-func (d *delivery) gone(count *topicCount, sec *second, err error) (fate, error) {
+func (d *delivery) gone(count *topicCount, sec *second) fate {
 	d.delivered.Add(1)
 	d.count(count, sec)
-	return gone, err
+	return gone
 }
 
 // countRemoved is count for a message that something removes.

@@ -71,7 +71,8 @@ func (e *export) note(_ int64, item *wheel.Item) error {
 	}
 	removes, err := e.records.refOf(item)
 	if err != nil {
-		return e.records.lost(item.LogOffset, err)
+		e.records.lost(item.LogOffset, err)
+		return nil
 	}
 	e.refs[removes] = true
 	return nil
@@ -87,7 +88,8 @@ func (e *export) give(number int64, item *wheel.Item) error {
 		return nil
 	})
 	if err != nil {
-		return e.records.lost(item.LogOffset, err)
+		e.records.lost(item.LogOffset, err)
+		return nil
 	}
 	return failed
 }

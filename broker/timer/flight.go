@@ -46,19 +46,17 @@ func (d *delivery) launch(f *flight) {
 }
 
 // settle takes in the flights that everything is known of.
-func (d *delivery) settle() (failed bool) {
+func (d *delivery) settle() {
 	kept := d.flights[:0]
 	for _, f := range d.flights {
 		if !f.Landed() {
 			kept = append(kept, f)
 			continue
 		}
-		failed = failed || f.Failed()
 		d.land(f)
 	}
 	clear(d.flights[len(kept):])
 	d.flights = kept
-	return failed
 }
 
 // land ends a flight. A put that fails after it was accepted means a store that accepts nothing

@@ -210,7 +210,7 @@ func (r timerRecords) Properties(ref rocketmq.Reference, use func([]byte) error)
 		return nil
 	})
 	if !used && err != nil {
-		return r.lost(ref.CommitLogOffset, err)
+		r.lost(ref.CommitLogOffset, err)
 	}
 	return failed
 }

@@ -175,17 +175,20 @@ func (i *intake) takeBatch(q *store.ConsumeQueue, end, now int64) (taken int, er
 func (i *intake) takeOne(u *store.Unit, now int64) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = i.records.lost(u.CommitLogOffset, store.FaultOf(p))
+			i.records.lost(u.CommitLogOffset, store.FaultOf(p))
+			err = nil
 		}
 	}()
 	slice, err := i.records.log.Record(u.CommitLogOffset, u.Size)
 	if err != nil {
-		return i.records.lost(u.CommitLogOffset, err)
+		i.records.lost(u.CommitLogOffset, err)
+		return nil
 	}
 	defer slice.Release()
 	v, err := message.Parse(slice.Bytes)
 	if err != nil {
-		return i.records.lost(u.CommitLogOffset, err)
+		i.records.lost(u.CommitLogOffset, err)
+		return nil
 	}
 	if i.rebuilds() && i.readByPeer(v.Properties) {
 		return nil

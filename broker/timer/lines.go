@@ -71,7 +71,7 @@ func (ls *lines) close() (failed error) {
 		l.loaded = nil
 		l.giveUp()
 		if err := l.t.Close(); err != nil {
-			failed = fmt.Errorf("timer: close %s: %w", l.name, err)
+			failed = errors.Join(failed, fmt.Errorf("timer: close %s: %w", l.name, err))
 		}
 	}
 	return failed

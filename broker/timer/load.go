@@ -90,6 +90,3 @@ func (o *loader) cannotRead(l *line, number int64, err error) {
 		l.blocked = fmt.Sprintf("second %d of %s cannot be read: %v", number, l.name, err)
 	}
 }
-
-// hasCancels tells whether messages of the second may be removed.
-func (sec *second) hasCancels() bool { return len(sec.cancels) > 0 || len(sec.refs) > 0 }

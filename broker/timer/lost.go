@@ -70,7 +70,7 @@ func (i *intake) putBack(l *line, found []lostEntry) {
 			continue
 		}
 		if err := i.putBackOne(l, f); err != nil {
-			_ = i.records.lost(f.item.LogOffset, err)
+			i.records.lost(f.item.LogOffset, err)
 		}
 	}
 }

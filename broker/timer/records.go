@@ -54,12 +54,11 @@ func (r *records) withRecord(commitLogOffset int64, size int32, kept []byte, fn 
 
 // lost notes a pending record that cannot be read. It cannot be parked, having no content; it is
 // counted and stops nobody. Of many, fewer and fewer are named.
-func (r *records) lost(commitLogOffset int64, err error) error {
+func (r *records) lost(commitLogOffset int64, err error) {
 	if n := r.unreadable.Add(1); n&(n-1) == 0 {
 		r.logger.WithError(err).WithFields(logrus.Fields{"commitLogOffset": commitLogOffset, "messages": n}).
 			Error("a pending timer message cannot be read and is lost")
 	}
-	return nil
 }
 
 // unread counts a record that somebody who looks at what pends cannot read. Of many, fewer and fewer
@@ -74,7 +73,7 @@ func (r *records) unread(commitLogOffset int64, err error) {
 // take puts an entry that was read into its second. What cannot be read is lost.
 func (r *records) take(sec *second, item *wheel.Item) {
 	if err := r.place(sec, item); err != nil {
-		_ = r.lost(item.LogOffset, err)
+		r.lost(item.LogOffset, err)
 	}
 }
 

@@ -165,6 +165,9 @@ func (s *second) finished() bool {
 	return s.left == 0 && s.inFlight == 0 && s.held == 0 && !s.repairing
 }
 
+// hasCancels tells whether messages of the second may be removed.
+func (s *second) hasCancels() bool { return len(s.cancels) > 0 || len(s.refs) > 0 }
+
 // trim lets go of the memory of a second that is finished but not done: one before it is not.
 func (s *second) trim() {
 	if len(s.cancels) == 0 {
