@@ -6,10 +6,10 @@ import (
 )
 
 // Consumed is how many messages a group has consumed with success since the Tracker was made: it
-// was given them, has finished with them and did not send them back; what it pops, it has acknowledged. One that comes again after it
-// was sent back counts as another message. Clients that are online are nudged, so that they need
-// not commit first. Of a queue a client has finished with what lies before the first message that
-// it is at work on.
+// was given them, has finished with them and did not send them back; what it pops, it has
+// acknowledged. One that comes again after it was sent back counts as another message. Clients that
+// are online are nudged, so that they need not commit first. Of a queue a client has finished with
+// what lies before the first message that it is at work on.
 func (t *Tracker) Consumed(ctx context.Context, group string) (int64, error) {
 	t.hearOf(ctx, group)
 	if err := ctx.Err(); err != nil {

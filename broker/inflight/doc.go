@@ -7,5 +7,8 @@
 // client answers it from its goroutines' data without their locks, which go test -race holds
 // against the test; so only those are asked that a nudge says nothing about.
 //
+// Pops tell at once: a message that was popped is in flight until it is acknowledged, its consumer
+// sets when it comes back or is gone, or it is visible again.
+//
 // An ordinary server has no Tracker, and notes and nudges nothing.
 package inflight

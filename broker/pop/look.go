@@ -30,3 +30,40 @@ func (s *Service) WindowOf(k Key) (i Info, ok bool) {
 	}
 	return w.info(s.opts.Store.NowMillis()), true
 }
+
+// Info is what there is to know of a window.
+type Info struct {
+	Key      Key
+	Cursor   int64
+	InFlight int64 // in order or not
+	InOrder  int64 // of those: they lie behind the cursor
+}
+
+// Each visits the windows.
+func (s *Service) Each(visit func(Info), now int64) {
+	for _, w := range s.all() {
+		visit(w.info(now))
+	}
+}
+
+func (w *Window) info(now int64) Info {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := Info{Key: w.key, Cursor: w.cursor, InFlight: w.held.n}
+	if w.block != nil {
+		i.InOrder = w.block.inFlight(now)
+		i.InFlight += i.InOrder
+	}
+	return i
+}
+
+// InFlight is how many messages of a stored topic are in flight to a group.
+func (s *Service) InFlight(group, topic string) (n int64) {
+	now := s.opts.Store.NowMillis()
+	s.Each(func(i Info) {
+		if i.Key.Group == group && i.Key.Topic == topic {
+			n += i.InFlight
+		}
+	}, now)
+	return n
+}

@@ -130,18 +130,6 @@ func (w *Window) show() {
 // Blocked tells whether a pop in order has to wait, for an acknowledgement or until an instant of
 // message time, ms. A pop that repeats the last one has not.
 func (w *Window) Blocked(attemptID string, now int64) (until int64, blocked bool) {
-	return w.blocked(attemptID, now)
-}
-
-// Blocked tells the same of a window that may not be there.
-func (s *Service) Blocked(k Key, attemptID string, now int64) (until int64, blocked bool) {
-	if w := s.find(k); w != nil {
-		return w.blocked(attemptID, now)
-	}
-	return 0, false
-}
-
-func (w *Window) blocked(attemptID string, now int64) (until int64, blocked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.block == nil || attemptID != "" && w.block.attempt == attemptID {
@@ -149,6 +137,14 @@ func (w *Window) blocked(attemptID string, now int64) (until int64, blocked bool
 	}
 	until = w.block.until()
 	return until, until > now
+}
+
+// Blocked tells the same of a window that may not be there.
+func (s *Service) Blocked(k Key, attemptID string, now int64) (until int64, blocked bool) {
+	if w := s.find(k); w != nil {
+		return w.Blocked(attemptID, now)
+	}
+	return 0, false
 }
 
 // Counts is how often a message was handed out in order before the pop that is under way, with an
@@ -203,8 +199,8 @@ func (w *Window) handed(p *Pop) (end int64, err error) {
 	return end, nil
 }
 
-// pass forgets what was handed out in order and is visible again, when a pop goes past it: to acknowledge it would take
-// the cursor back. w.mu is held.
+// pass forgets what was handed out in order and is visible again, when a pop goes past it: to acknowledge
+// it would take the cursor back. w.mu is held.
 func (w *Window) pass(now int64) {
 	if w.block != nil && w.block.until() <= now {
 		w.block = nil

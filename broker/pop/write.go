@@ -6,12 +6,8 @@ import (
 	"github.com/wheelmq/wheelmq/broker/pop/journal"
 )
 
-// keptSize and windowSize are twice what the journal takes for a message in flight that was popped
-// alone, and for a window, bytes: to empty a file frees half of it at least.
-const (
-	keptSize   = 64
-	windowSize = 640
-)
+// maxKept is how many messages a record tells of at most.
+const maxKept = 4096
 
 func (s *Service) declare(w *Window) {
 	var r writer
@@ -32,10 +28,10 @@ func (w *Window) write(kind byte, urgent bool) (file uint32, end int64, err erro
 	return w.s.journal.Append(&w.subject, kind, w.record.b, urgent)
 }
 
-// live counts, for each file of the journal, messages in flight that it tells of: the number of a file
-// modulo the length of the ring.
+// ring is how many files of the journal are told apart, by their numbers modulo ring.
 const ring = 1 << 12
 
+// tells counts messages in flight that a file of the journal tells of.
 func (s *Service) tells(file uint32, n int64) { s.live[file%ring].Add(n) }
 
 // writePopped notes a pop. w.mu is held.
@@ -86,44 +82,6 @@ func (w *Window) writeBlock(b *block, cursor int64, urgent bool) (end int64, err
 	return end, err
 }
 
-// Keep implements journal.Keeper: it notes anew which messages of a file's record are still in flight.
-func (k keeper) Keep(file uint32, kind byte, payload []byte) error {
-	if kind != recordPopped && kind != recordHeld {
-		return nil
-	}
-	r := reader{b: payload}
-	w := k.s.at(r.window())
-	if w == nil {
-		return nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	popTime, due := int64(0), int64(0)
-	kept := k.offsets[:0]
-	var as state
-	visit := func(offset int64) {
-		if e := w.held.find(offset); e != nil && e.file == file && e.popTime == popTime && len(kept) < cap(kept) {
-			kept, due, as = append(kept, offset), e.due, e.state&suspended
-		}
-	}
-	base := int64(0)
-	if kind == recordPopped {
-		base = r.int()
-		r.int()
-	}
-	popTime = r.int()
-	r.int()
-	if kind == recordHeld {
-		r.int()
-	}
-	r.offsets(base, visit)
-	if len(kept) == 0 || r.err != nil {
-		return nil
-	}
-	_, err := w.writeHeld(popTime, due, as, kept, file)
-	return err
-}
-
 // writeHeld notes messages in flight. w.mu is held.
 func (w *Window) writeHeld(popTime, due int64, as state, offsets []int64, from uint32) (end int64, err error) {
 	w.record.begin(w.id).int(popTime).int(due-popTime).int(int64(as)).offsets(0, offsets)
@@ -137,53 +95,4 @@ func (w *Window) writeHeld(popTime, due int64, as state, offsets []int64, from u
 	w.s.tells(from, -int64(len(offsets)))
 	w.s.tells(file, int64(len(offsets)))
 	return end, nil
-}
-
-// keeper is what the journal asks of a Service.
-type keeper struct {
-	s       *Service
-	offsets []int64
-}
-
-// maxKept is how many messages a record tells of at most.
-const maxKept = 4096
-
-// KeepRest implements journal.Keeper: it notes anew the cursors and blocks that a file tells of.
-func (k keeper) KeepRest(file uint32) error {
-	for _, w := range k.s.all() {
-		w.mu.Lock()
-		err := error(nil)
-		if w.file == file && !w.gone {
-			if w.block != nil {
-				_, err = w.writeBlock(w.block, w.cursor, true)
-			} else {
-				err = w.writeCursor()
-			}
-		}
-		w.mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Idle implements journal.Keeper.
-func (k keeper) Idle(file uint32) bool { return k.s.live[file%ring].Load() == 0 }
-
-// Size implements journal.Keeper.
-func (k keeper) Size() int64 {
-	k.s.mu.RLock()
-	windows := len(k.s.windows)
-	k.s.mu.RUnlock()
-	return k.s.inFlight.Load()*keptSize + int64(windows)*windowSize
-}
-
-// Note implements journal.Keeper: the log offset below which no copy is missing from the journal.
-func (k keeper) Note() int64 {
-	end := k.s.opts.Log.MaxCommitLogOffset()
-	if from := k.s.driver.from.Load(); from >= 0 {
-		return min(from, end)
-	}
-	return end
 }
