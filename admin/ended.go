@@ -16,7 +16,7 @@ func (c *Client) HalfEnded(ctx context.Context, b Broker, half *Message) (bool, 
 		return false, err
 	}
 	for _, q := range queues {
-		from, err := c.OffsetAt(ctx, b, message.TopicTransOpHalf, q.ID, half.StoreMs)
+		from, err := c.offsetAt(ctx, b, message.TopicTransOpHalf, q.ID, half.StoreMs)
 		if err != nil {
 			return false, err
 		}

@@ -64,26 +64,17 @@ func (c *Client) recordAt(ctx context.Context, b Broker, offset int64) (Message,
 	return messageOf(&v, b.Name), nil
 }
 
-// WithID lists the records of a topic with a client's message id, as they were stored.
-func (c *Client) WithID(ctx context.Context, topic, msgID string) ([]Message, error) {
-	return c.query(ctx, topic, msgID, indexUnique)
-}
-
 // WithKey lists the messages of a topic that have one of their KEYS, the oldest first; at most 64.
 func (c *Client) WithKey(ctx context.Context, topic, key string) ([]Message, error) {
-	return c.query(ctx, topic, key, indexKey)
-}
-
-// query asks every broker for messages by key (QUERY_MESSAGE, 12). The real broker answers whatever has
-// the same hash: that is left out.
-func (c *Client) query(ctx context.Context, topic, key, index string) ([]Message, error) {
 	brokers, err := c.anyBroker(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAt(ctx, brokers, topic, key, index)
+	return c.queryAt(ctx, brokers, topic, key, indexKey)
 }
 
+// queryAt asks brokers for messages by key (QUERY_MESSAGE, 12). The real broker answers whatever has the
+// same hash: that is left out.
 func (c *Client) queryAt(ctx context.Context, brokers []Broker, topic, key, index string) ([]Message, error) {
 	request := &remoting.QueryMessageRequest{
 		Topic: topic, Key: key, MaxNum: maxFound, EndTimestamp: math.MaxInt64, IndexType: index, UniqueKey: index == indexUnique,

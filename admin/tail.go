@@ -84,7 +84,7 @@ func (c *Client) ends(ctx context.Context, t *Tail) (list Ends, err error) {
 // lastOf reads back from a queue's end, further and further until enough messages pass the filter.
 func (c *Client) lastOf(ctx context.Context, t *Tail, e *end) ([]Message, error) {
 	if t.SinceMs != 0 {
-		from, err := c.OffsetAt(ctx, e.broker, t.Topic, e.queue.ID, t.SinceMs)
+		from, err := c.offsetAt(ctx, e.broker, t.Topic, e.queue.ID, t.SinceMs)
 		if err != nil {
 			return nil, err
 		}
