@@ -1,22 +1,14 @@
 package timer_test
 
 import (
-	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path"
-	"slices"
-	"sort"
 
 	"github.com/wheelmq/wheelmq/store/region"
 	"github.com/wheelmq/wheelmq/store/timer"
 )
-
-// withFar tells whether far entries can be added.
-const withFar = true
 
 const checkpointFile = "timer/checkpoint"
 
@@ -80,16 +72,6 @@ func (m *model) next() (second int64, ok bool) {
 	return second, ok
 }
 
-func (m *model) cut(logEnd int64) {
-	m.logEnd = logEnd
-	for second, list := range m.slots {
-		list = slices.DeleteFunc(slices.Clone(list), func(k kept) bool { return k.LogOffset >= logEnd })
-		if m.slots[second] = list; len(list) == 0 {
-			delete(m.slots, second)
-		}
-	}
-}
-
 // recordOf is the record at a log offset.
 func recordOf(logOffset int64, size int32) []byte {
 	b := make([]byte, size)
@@ -151,9 +133,7 @@ func (w *world) second() int64 {
 	case 1:
 		return w.nearEnd - 1 - int64(w.pick(2))
 	case 2:
-		if withFar {
-			return w.nearEnd + []int64{0, 1, 5000, 40 * 3600, 100 * 3600}[w.pick(5)]
-		}
+		return w.nearEnd + []int64{0, 1, 5000, 40 * 3600, 100 * 3600}[w.pick(5)]
 	}
 	return w.hand + int64(w.pick(int(max(w.nearEnd-w.hand, 1))))
 }
@@ -161,12 +141,7 @@ func (w *world) second() int64 {
 func (w *world) add() error { return w.addTo(min(w.second(), w.limit())) }
 
 // limit is the last second that takes entries.
-func (w *world) limit() int64 {
-	if withFar {
-		return w.nearEnd + 400*3600
-	}
-	return w.nearEnd - 1
-}
+func (w *world) limit() int64 { return w.nearEnd + 400*3600 }
 
 func (w *world) burst() error {
 	second := min(w.second(), w.limit())
@@ -204,110 +179,6 @@ func (w *world) readAny() error {
 		second = next
 	}
 	return w.check(w.tl, &w.model, second)
-}
-
-// check compares a second.
-func (w *world) check(tl *timer.Timeline, m *model, second int64) error {
-	if second >= m.nearEnd {
-		if _, err := tl.Read(second); !errors.Is(err, timer.ErrNotReady) {
-			return fmt.Errorf("far second %d: %w", second, err)
-		}
-		return nil
-	}
-	r, err := tl.Read(second)
-	if errors.Is(err, timer.ErrNotReady) && withFar {
-		// Its hour waits for a job; what is wrong would show when it has run.
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	var got []timer.Item
-	for item, ok := r.Next(); ok; item, ok = r.Next() {
-		got = append(got, item)
-	}
-	list := m.slots[second]
-	if slices.ContainsFunc(list, func(k kept) bool { return k.rebuilt }) {
-		// What the far part had lost came again behind what it had.
-		slices.SortFunc(got, func(a, b timer.Item) int { return cmp.Compare(a.LogOffset, b.LogOffset) })
-	}
-	if r.Err() != nil || len(got) != len(list) {
-		return fmt.Errorf("second %d has %d entries, not %d: %w", second, len(got), len(list), r.Err())
-	}
-	for i, item := range got {
-		if err := list[i].same(&item); err != nil {
-			return fmt.Errorf("entry %d of second %d: %w", i, second, err)
-		}
-	}
-	return nil
-}
-
-// same tells how an entry that was read differs.
-func (k *kept) same(item *timer.Item) error {
-	if item.Entry != k.Entry {
-		return fmt.Errorf("%+v, not %+v", item.Entry, k.Entry)
-	}
-	if !k.rebuilt && (item.Record == nil) != k.near {
-		return fmt.Errorf("near %v, but %d bytes of its record", k.near, len(item.Record))
-	}
-	if item.Record != nil && !slices.Equal(item.Record, recordOf(k.LogOffset, k.Size)) {
-		return errors.New("it has another record")
-	}
-	return nil
-}
-
-// checkAll compares everything.
-func (w *world) checkAll(tl *timer.Timeline, m *model) error {
-	if tl.Hand() != m.hand || tl.NearEnd() != m.nearEnd {
-		return fmt.Errorf("hand %d, near until %d, not %d and %d", tl.Hand(), tl.NearEnd(), m.hand, m.nearEnd)
-	}
-	pending, oldest, unsure := int64(0), int64(-1), false
-	for second, list := range m.slots {
-		if err := w.check(tl, m, second); err != nil {
-			return err
-		}
-		pending += int64(len(list))
-		for _, k := range list {
-			unsure = unsure || k.rebuilt
-			if k.near && (oldest < 0 || k.LogOffset < oldest) {
-				oldest = k.LogOffset
-			}
-		}
-		if got := tl.Count(second); !withFar && got != int64(len(list)) {
-			return fmt.Errorf("second %d counts %d, not %d", second, got, len(list))
-		}
-	}
-	if err := browsed(tl.Browse, m, tl.Hand()); err != nil {
-		return err
-	}
-	if got, ok := tl.OldestReference(); !unsure && ok != (oldest >= 0) || !unsure && ok && got != oldest {
-		return fmt.Errorf("the oldest reference is %d, %v, not %d", got, ok, oldest)
-	}
-	if s := tl.Stats(); !w.rebuilt && (s.Pending() < pending || s.Pending() > pending && !w.passed || s.Damaged != 0) {
-		return fmt.Errorf("%+v: not %d", s, pending)
-	}
-	return w.checkNext(tl, m)
-}
-
-func (w *world) checkNext(tl *timer.Timeline, m *model) error {
-	want, any := m.next()
-	got, ok := tl.Next()
-	if any && (!ok || got > want) || !withFar && (ok != any || got != want) {
-		return fmt.Errorf("next is %d, %v, not %d, %v", got, ok, want, any)
-	}
-	first, found := int64(0), false
-	for second, list := range m.slots {
-		for _, k := range list {
-			if second >= m.hand && k.Flags == 0 && (!found || k.Due < first) {
-				first, found = k.Due, true
-			}
-		}
-	}
-	if due, ok, err := tl.FirstDue(); err != nil || (ok != found || ok && due != first) && !(w.passed && ok && (!found || due < first)) {
-		return fmt.Errorf("the first is due at %d, %v, not %d, %v: %w", due, ok, first, found, err)
-	}
-	return nil
 }
 
 // doneNext takes the first second, as the hand does.
@@ -442,181 +313,4 @@ func (w *world) runJobs() error {
 			return err
 		}
 	}
-}
-
-func (w *world) takeState() error {
-	if w.taken != nil {
-		return nil
-	}
-	s, err := w.tl.State()
-	if errors.Is(err, region.ErrNoSpace) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	w.taken, w.synced = s, false
-	w.snaps = append(w.snaps, w.model.clone())
-	return nil
-}
-
-func (w *world) syncState() error {
-	if w.taken == nil {
-		return nil
-	}
-	w.synced = true
-	if w.plant == "no sync" {
-		return nil
-	}
-	return w.tl.Sync()
-}
-
-func (w *world) saveState() error {
-	if w.taken == nil || !w.synced && w.plant != "saved before synced" {
-		return nil
-	}
-	if w.plant == "files go before the checkpoint" {
-		w.tl.Saved(w.taken)
-	}
-	b, err := w.taken.AppendBinary(binary.BigEndian.AppendUint64(nil, uint64(len(w.snaps)-1)))
-	if err != nil {
-		return err
-	}
-	if err := w.disk.WriteFile(checkpointFile, b); err != nil {
-		return err
-	}
-	w.tl.Saved(w.taken)
-	w.taken, w.torn = nil, false
-	return w.failed
-}
-
-func (w *world) checkpoint() error {
-	w.disk.SetLimit(0)
-	return errors.Join(w.takeState(), w.syncState(), w.saveState())
-}
-
-func (w *world) fullDisk() error {
-	w.disk.SetLimit(int64(w.pick(2)))
-	return nil
-}
-
-// recovered opens the Timeline of a disk as its checkpoint says. Of the log what was there at the
-// checkpoint survived, or a few records less.
-func (w *world) recovered(disk *region.Memory, lost int) (*timer.Timeline, model, error) {
-	b, err := disk.ReadFile(checkpointFile)
-	if err != nil {
-		return nil, model{}, fmt.Errorf("%w: %w", errNoCheckpoint, err)
-	}
-	m := w.snaps[binary.BigEndian.Uint64(b)].clone()
-	var s timer.State
-	if err := s.Decode(b[8:]); err != nil {
-		return nil, model{}, err
-	}
-	if last := w.before(m.logEnd); lost > 0 && last > 0 {
-		m.cut(w.log[max(last-lost, 0)].LogOffset)
-	}
-	tl, err := timer.Open(options(disk), &s, m.logEnd)
-	if err != nil {
-		return nil, model{}, err
-	}
-	return tl, m, w.checkAll(tl, &m)
-}
-
-// errNoCheckpoint: there is none while everything is added again.
-var errNoCheckpoint = errors.New("no checkpoint")
-
-// before is how many records lie before an offset of the log.
-func (w *world) before(logOffset int64) int {
-	return sort.Search(len(w.log), func(i int) bool { return w.log[i].LogOffset >= logOffset })
-}
-
-// cutPower goes on with what a power cut has left.
-func (w *world) cutPower() error {
-	lost := 0
-	if !withFar && w.pick(3) == 0 {
-		// More than a log loses that was durable before the checkpoint.
-		lost = w.pick(60)
-	}
-	now := w.now
-	w.disk = w.disk.PowerCut(w.rng)
-	w.jobs, w.taken = nil, nil
-	tl, m, err := w.recovered(w.disk, lost)
-	if err != nil {
-		return fmt.Errorf("after a power cut: %w", err)
-	}
-	w.disk.OnSync(w.syncPoint)
-	w.tl, w.model = tl, m
-	at := w.before(m.logEnd)
-	w.torn = w.torn || at < len(w.log)
-	w.log = w.log[:at]
-	w.now = now
-	w.prepare()
-	return nil
-}
-
-// rebuild goes on after a power cut that took the checkpoint: everything in the log is added again.
-func (w *world) rebuild() error {
-	// What the log has lost may be in files of far entries until a checkpoint has cut them.
-	if w.pick(3) != 0 || w.torn {
-		return nil
-	}
-	now := w.now
-	if w.disk = w.disk.PowerCut(w.rng); withFar || w.pick(2) == 0 {
-		if err := errors.Join(w.disk.Remove(checkpointFile), w.disk.SyncDir(path.Dir(checkpointFile))); err != nil {
-			return err
-		}
-	}
-	w.jobs, w.taken = nil, nil
-	// Some of the log is lost, of what a checkpoint may not name yet.
-	at := len(w.log)
-	if !withFar {
-		at = w.before(w.snaps[len(w.snaps)-1].logEnd)
-		at += w.pick(len(w.log) - at + 1)
-	}
-	w.log = w.log[:at]
-	w.model = model{slots: make(map[int64][]kept), now: now}
-	if at > 0 {
-		w.logEnd = w.log[at-1].LogOffset + int64(w.log[at-1].Size)
-	}
-	var err error
-	if w.tl, err = timer.Open(options(w.disk), nil, w.logEnd); err != nil {
-		return fmt.Errorf("without a checkpoint: %w", err)
-	}
-	w.prepare()
-	for _, r := range w.log {
-		if err := w.tl.Add(r.Entry, r.slot, recordOf(r.LogOffset, r.Size)); err != nil {
-			return fmt.Errorf("add again: %w", err)
-		}
-		w.slots[r.slot] = append(w.slots[r.slot], kept{Entry: r.Entry, near: r.slot < w.nearEnd, rebuilt: withFar})
-	}
-	w.rebuilt = w.rebuilt || withFar
-	if err := w.checkAll(w.tl, &w.model); err != nil {
-		return fmt.Errorf("rebuilt: %w", err)
-	}
-	w.disk.OnSync(w.syncPoint)
-	w.rebuilding = true
-	defer func() { w.rebuilding = false }()
-	return w.checkpoint()
-}
-
-// syncPoint looks what a power cut would leave just now.
-func (w *world) syncPoint() {
-	if w.failed != nil || len(w.snaps) < 2 || w.rng.IntN(4) != 0 {
-		return
-	}
-	if w.rng.IntN(3) == 0 {
-		w.disk.WriteBack(w.rng)
-	}
-	tl, _, err := w.recovered(w.disk.PowerCut(w.rng), 0)
-	if w.rebuilding && errors.Is(err, timer.ErrDamaged) {
-		return // a checkpoint that is not good any more, and its files are gone
-	}
-	if errors.Is(err, errNoCheckpoint) {
-		return
-	}
-	if err != nil {
-		w.failed = fmt.Errorf("after a power cut at a sync: %w", err)
-		return
-	}
-	w.failed = tl.Close()
 }
