@@ -139,6 +139,17 @@ func (c *Client) patiently(ctx context.Context, addr string, code int32, h heade
 // ask is exchange that takes nothing but success. A refusal is a *remoting.Error.
 func (c *Client) ask(ctx context.Context, addr string, code int32, h header, body []byte) (*remoting.Command, error) {
 	reply, err := c.exchange(ctx, addr, code, h, body)
+	return succeeded(reply, err)
+}
+
+// askPatiently is ask without a body, of a server that may work on the request for a while.
+func (c *Client) askPatiently(ctx context.Context, addr string, code int32, h header, work time.Duration) (*remoting.Command, error) {
+	reply, err := c.patiently(ctx, addr, code, h, nil, work)
+	return succeeded(reply, err)
+}
+
+// succeeded makes an error of an answer that is a refusal.
+func succeeded(reply *remoting.Command, err error) (*remoting.Command, error) {
 	if err != nil {
 		return nil, err
 	}

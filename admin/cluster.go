@@ -82,11 +82,15 @@ func (r *Route) Usable() (read, write int32) {
 }
 
 // Route asks for a topic's route (GET_ROUTEINFO_BY_TOPIC, 105). ErrNotFound is wrapped when no name
-// server knows the topic.
+// server knows the topic, or any broker.
 func (c *Client) Route(ctx context.Context, topic string) (*Route, error) {
 	var data remoting.TopicRouteData
 	err := c.readNameServer(ctx, remoting.GetRouteInfoByTopic, &remoting.GetRouteInfoRequest{Topic: topic}, &data)
 	if hasCode(err, remoting.TopicNotExist) {
+		// No topic has a route while its brokers start.
+		if _, err := c.anyBroker(ctx); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("admin: topic %q: %w", topic, ErrNotFound)
 	}
 	if err != nil {

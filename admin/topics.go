@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -241,6 +242,10 @@ func (c *Client) CreateTopic(ctx context.Context, name string, queues int32, kin
 	return nil
 }
 
+// deleteWait is how long deleting a topic may take beyond Options.Timeout: a broker answers when
+// the files of all its queues are gone.
+const deleteWait = time.Minute
+
 // DeleteTopic deletes a topic and its messages on every broker (215), then from the name servers (216).
 func (c *Client) DeleteTopic(ctx context.Context, name string) error {
 	route, err := c.Route(ctx, name)
@@ -248,7 +253,7 @@ func (c *Client) DeleteTopic(ctx context.Context, name string) error {
 		return err
 	}
 	for _, b := range route.Brokers {
-		if _, err := c.ask(ctx, b.Addr, remoting.DeleteTopicInBroker, &remoting.DeleteTopicRequest{Topic: name}, nil); err != nil {
+		if _, err := c.askPatiently(ctx, b.Addr, remoting.DeleteTopicInBroker, &remoting.DeleteTopicRequest{Topic: name}, deleteWait); err != nil {
 			return fmt.Errorf("admin: topic %q on %s: %w", name, b.Name, err)
 		}
 	}

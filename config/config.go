@@ -13,7 +13,7 @@ type Config struct {
 	BindAddress        string `key:"bindAddress" local:"true" default:"0.0.0.0" doc:"address the ports are bound to"`
 	ListenPort         int    `key:"listenPort" default:"10911" max:"65535" doc:"broker port; the VIP port is two below"`
 	NamesrvListenPort  int    `key:"namesrvListenPort" default:"9876" max:"65535" doc:"port of the built-in name server, 0 for none"`
-	HTTPPort           int    `key:"httpPort" default:"9878" max:"65535" doc:"port of /health and /metrics"`
+	HTTPPort           int    `key:"httpPort" default:"9878" max:"65535" doc:"port of /health and /metrics, 0 for a free one"`
 	NamesrvAddr        string `key:"namesrvAddr" default:"" doc:"external name servers host:port;host:port to register with as well"`
 	StorePathRootDir   string `key:"storePathRootDir" local:"true" default:"./wheelmq-data" doc:"store directory"`
 	StorePathCommitLog string `key:"storePathCommitLog" local:"true" default:"" doc:"for files of RocketMQ: commitlog below storePathRootDir, no other place is supported"`

@@ -42,6 +42,15 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestLoad_ByteOrderMark(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	warnings, err := c.Load(write(t, "\ufeffbrokerName=b\r\n"))
+	if err != nil || len(warnings) != 0 || c.BrokerName != "b" {
+		t.Errorf("loaded %q, warnings %q, %v", c.BrokerName, warnings, err)
+	}
+}
+
 func TestLoad_NamesFileAndKey(t *testing.T) {
 	t.Parallel()
 	path := write(t, "listenPort=many\n")

@@ -24,7 +24,8 @@ func (c *Config) Load(path string) (warnings []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	pairs, err := ParseProperties(string(b))
+	// Editors of Windows begin a file with a byte order mark, which would be part of the first key.
+	pairs, err := ParseProperties(strings.TrimPrefix(string(b), "\ufeff"))
 	if err != nil {
 		return nil, fmt.Errorf("config: %s: %w", path, err)
 	}

@@ -62,7 +62,7 @@ func (t *teller) tell(ctx context.Context) error {
 		return t.inTopic(ctx)
 	case h.parked != nil:
 		t.e.State = Parked
-		t.e.Sentence = fmt.Sprintf("was due, and is parked since %s: its topic refused it: %s",
+		t.e.Sentence = fmt.Sprintf("was due, and was parked at %s: its topic refused it: %s; 'wheelmq parked' lists it unless it was dropped",
 			instant(h.parked.StoreMs), h.parked.Properties[park.PropertyReason])
 	case h.recall != nil && (h.waiting == nil || h.recall.StoreMs >= h.waiting.StoreMs):
 		t.e.State, t.e.Sentence = Cancelled, "was cancelled at "+instant(h.recall.StoreMs)+", before its instant"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,6 +51,9 @@ type look struct {
 }
 
 func (f *lagFlags) run(ctx context.Context, cmd *cobra.Command, c *admin.Client, args []string) error {
+	if f.watch > 0 && f.limit >= 0 {
+		return errors.New("both --watch and --limit")
+	}
 	var before *look
 	for {
 		seen, err := f.look(ctx, c, args)

@@ -152,12 +152,35 @@ func TestServe_IsReadyAndStopsCleanly(t *testing.T) {
 	startServer(t, free("--store", dir)...).stop(t)
 }
 
+// Supervisors signal a process and then its group.
+func TestServe_StopsCleanlyWhenItIsToldTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startServer(t, free("--store", dir)...)
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for s.lines.Scan() && !strings.Contains(s.lines.Text(), "stopping") {
+	}
+	if rest := s.stop(t); !strings.Contains(rest, `"stopped"`) {
+		t.Errorf("logged after the second SIGTERM:\n%s", rest)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "abort")); !os.IsNotExist(err) {
+		t.Errorf("the store was not closed: %v", err)
+	}
+}
+
 func TestBrokerAndNamesrv_Alone(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	ns := startServer(t, "namesrv", "--bind", "127.0.0.1", "--namesrv-port", port, "--http-port", "0", "--store", t.TempDir())
 	if ns.ready.Broker != "" || ns.ready.NameServer != "127.0.0.1:"+port {
 		t.Errorf("name server alone: %+v", ns.ready)
+	}
+	var out, stderr bytes.Buffer
+	if code := run([]string{"topics", "delete", "orders", "--yes", "--namesrv", "127.0.0.1:" + port}, &out, &stderr); code != exitNotPending ||
+		!strings.Contains(stderr.String(), "no broker is registered") {
+		t.Errorf("without a broker a topic is deleted with exit code %d, %q", code, stderr.String())
 	}
 	b := startServer(t, "broker", "--bind", "127.0.0.1", "--listen-port", "0", "--http-port", "0", "--store", t.TempDir(), "--set", "namesrvAddr=127.0.0.1:"+port)
 	if b.ready.NameServer != "" || b.ready.Broker == "" || !strings.HasSuffix(b.ready.Msg, "127.0.0.1:"+port) {
@@ -243,6 +266,8 @@ func TestWhatIsWrong_IsOneLineAndExitCode1(t *testing.T) {
 		"less than nothing":      {[]string{"tail", "orders", "--last", "-1"}, "--last=-1: want 0 at least"},
 		"a time that is past":    {[]string{"send", "orders", "x", "--in", "-5s"}, "--in=-5s: want a time to come"},
 		"no such level":          {[]string{"send", "orders", "x", "--level", "-1"}, "--level=-1: want 0 at least"},
+		"no such queue":          {[]string{"send", "orders", "x", "--queue", "-5"}, "--queue=-5: want 0 at least"},
+		"watched and judged":     {[]string{"lag", "--watch", "--limit", "3"}, "both --watch and --limit"},
 		"no command":             {nil, "name a command"},
 		"two topics":             {[]string{"doctor", "orders", "--topic", "bills"}, `both "orders" and --topic "bills"`},
 		"a word too few":         {[]string{"timers", "fire"}, "received 0: want wheelmq timers fire ID"},

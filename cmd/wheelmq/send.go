@@ -132,6 +132,9 @@ func (f *sendFlags) message() (*admin.ToSend, error) {
 	if f.level < 0 {
 		return nil, fmt.Errorf("--level=%d: want 0 at least", f.level)
 	}
+	if f.queue < -1 {
+		return nil, fmt.Errorf("--queue=%d: want 0 at least", f.queue)
+	}
 	if f.count < 1 {
 		return nil, fmt.Errorf("--count=%d: want 1 at least", f.count)
 	}

@@ -107,7 +107,9 @@ func serve(cmd *cobra.Command, f *flags, p parts) error {
 		return errors.Join(err, instance.Close(context.Background()))
 	}
 	<-ctx.Done()
-	// A second signal ends the process at once.
+	// A second Ctrl-C ends the process at once. A second SIGTERM does not: coreutils' timeout sends two, and who sends it to
+	// a group may reach a process twice.
+	signal.Ignore(syscall.SIGTERM)
 	stop()
 	log.WithField("why", context.Cause(ctx)).Info("stopping")
 	err = errors.Join(instance.Close(context.Background()), f.supervise.clear())
