@@ -78,6 +78,9 @@ func (e *examiner) reach(ctx context.Context, b admin.Broker) {
 	switch found {
 	case nobody:
 		why = "nothing listens there"
+	case mute:
+		e.report.wrong(Unreachable, b.Name+" at "+b.Addr+", where clients are told to look for it, takes connections and answers nothing: it hangs, or something else listens there")
+		return
 	case silent:
 		why = fmt.Sprintf("nothing comes back from there: %v", err)
 	}

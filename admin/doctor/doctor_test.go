@@ -51,6 +51,28 @@ func closed(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// greeter is the address of a server that says something else than a name server would.
+func greeter(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			// Who does not read it finds a closed connection.
+			_, _ = conn.Write([]byte("SSH-2.0-other\r\n"))
+			conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
 func TestExamine(t *testing.T) {
 	t.Parallel()
 	mq := start(t, nil)
@@ -64,6 +86,8 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { silent.Close() })
+	hung := start(t, func(c *wheelmq.Config) { c.Advertise = silent.Addr().String() })
+	stranger := greeter(t)
 
 	_, unused, err := net.SplitHostPort(closed(t))
 	if err != nil {
@@ -78,7 +102,9 @@ func TestExamine(t *testing.T) {
 		"a topic that is there":   {mq.NameServerAddr(), "SELF_TEST_TOPIC", None, "clients can use SELF_TEST_TOPIC"},
 		"the broker's port":       {mq.BrokerAddr(), "", WrongPort, "is the port of a broker"},
 		"an HTTP port":            {page.Listener.Addr().String(), "", WrongPort, "is an HTTP port"},
-		"a port that is silent":   {silent.Addr().String(), "", WrongPort, "not in RocketMQ's protocol"},
+		"a port that is silent":   {silent.Addr().String(), "", NameServerDown, "nothing comes back"},
+		"another protocol":        {stranger, "", WrongPort, "not in RocketMQ's protocol"},
+		"a broker that hangs":     {hung.NameServerAddr(), "", Unreachable, "answers nothing"},
 		"no name server":          {closed(t), "", NameServerDown, "nothing listens at"},
 		"no such host":            {"nowhere.invalid:9876", "", NotResolved, "nowhere.invalid"},
 		"no broker":               {alone.NameServerAddr(), "", NotRegistered, "no broker is registered"},

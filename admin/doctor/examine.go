@@ -96,6 +96,8 @@ func (e *examiner) isNameServer(ctx context.Context, host, port string) bool {
 		e.report.wrong(WrongPort, addr+" is an HTTP port: clients want the name server's, which is "+usualPort+" unless set otherwise")
 	case stranger:
 		e.report.wrong(WrongPort, addr+" answers, but not in RocketMQ's protocol: is it the right port?")
+	case mute:
+		e.report.wrong(NameServerDown, "connections to "+addr+" are taken, but nothing comes back: what listens there hangs, or speaks another protocol")
 	case silent:
 		e.report.wrong(NameServerDown, fmt.Sprintf("nothing comes back from %s: the machine is off, the address is wrong, or a firewall drops it (%v)", addr, err))
 	case nobody:

@@ -17,6 +17,7 @@ type kind int
 const (
 	nobody     kind = iota // the connection is refused
 	silent                 // nothing comes back: a firewall, a wrong address
+	mute                   // the connection is taken, and nothing comes back: it hangs
 	stranger               // something that does not speak RocketMQ's protocol
 	web                    // an HTTP server
 	nameServer             // or both in one
@@ -41,6 +42,8 @@ func (e *examiner) probe(ctx context.Context, addr string) (k kind, err error) {
 		return broker, nil
 	case e.speaksHTTP(ctx, addr):
 		return web, nil
+	case errors.Is(failed, context.DeadlineExceeded):
+		return mute, nil
 	}
 	return stranger, nil
 }
