@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/spf13/cobra"
 
 	"github.com/wheelmq/wheelmq/admin"
 )
@@ -40,6 +37,3 @@ func bodyLine(m *admin.Message) string {
 	}
 	return string(m.Body)
 }
-
-// jsonLine prints a value on one line.
-func jsonLine(cmd *cobra.Command, v any) error { return json.NewEncoder(cmd.OutOrStdout()).Encode(v) }

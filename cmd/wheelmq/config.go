@@ -102,7 +102,7 @@ func (f *configFlags) ofBroker(ctx context.Context, cmd *cobra.Command, c *admin
 func (f *configFlags) show(cmd *cobra.Command, entries []config.Entry, names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(entries, func(e config.Entry) bool { return e.Key == name }) {
-			return &exitError{exitNotPending, fmt.Errorf("the key %q is not known", name)}
+			return &exitError{exitNotFound, fmt.Errorf("the key %q is not known", name)}
 		}
 	}
 	entries = slices.DeleteFunc(entries, func(e config.Entry) bool {

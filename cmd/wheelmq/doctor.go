@@ -45,7 +45,7 @@ func doctorCommand() *cobra.Command {
 		case doctor.None:
 			return nil
 		case doctor.TopicMissing:
-			return &exitError{exitNotPending, errors.New(report.Sentence)}
+			return &exitError{exitNotFound, errors.New(report.Sentence)}
 		}
 		return &exitError{exitNobody, errors.New(report.Sentence)}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,7 +103,7 @@ func (f *lagFlags) judge(seen *look) error {
 
 func (f *lagFlags) show(cmd *cobra.Command, seen, before *look, queues bool) error {
 	if f.json && f.watch > 0 {
-		return json.NewEncoder(cmd.OutOrStdout()).Encode(seen)
+		return jsonLine(cmd, seen)
 	}
 	if f.watch > 0 && onTerminal(cmd.OutOrStdout()) {
 		// One look replaces the one before.

@@ -55,7 +55,7 @@ func TestParked_DrivenAgainOnceTheTopicIsBack(t *testing.T) {
 	if tail := ask(ns, "tail", "orders"); !strings.HasSuffix(tail, "first\n") {
 		t.Errorf("orders has %q", tail)
 	}
-	if code := run(append([]string{"parked", "drop", got.Parked[1].ID}, http...), &out, &said); code != exitNotPending {
+	if code := run(append([]string{"parked", "drop", got.Parked[1].ID}, http...), &out, &said); code != exitNotFound {
 		t.Errorf("twice: exit code %d", code)
 	}
 }

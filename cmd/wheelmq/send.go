@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -89,7 +88,7 @@ func (f *sendFlags) run(ctx context.Context, cmd *cobra.Command, c *admin.Client
 // sent tells of one message: of one among many on one line, which programs can read.
 func (f *sendFlags) sent(cmd *cobra.Command, s *admin.Sent, alone bool) error {
 	if f.json && !alone {
-		return json.NewEncoder(cmd.OutOrStdout()).Encode(s)
+		return jsonLine(cmd, s)
 	}
 	return f.print(cmd, s, func(out *table) {
 		queue := s.Broker + ", queue " + strconv.Itoa(int(s.QueueID)) + ", offset " + number(s.QueueOffset)

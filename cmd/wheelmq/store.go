@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,21 +12,6 @@ import (
 	"github.com/wheelmq/wheelmq/store/offline"
 	"github.com/wheelmq/wheelmq/store/region"
 )
-
-// Exit codes of the store commands, beside 0 for a sound store.
-const (
-	exitDamaged = 1
-	exitNoStore = 2
-)
-
-// exitError is an error with an exit code of its own.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string { return e.err.Error() }
-func (e *exitError) Unwrap() error { return e.err }
 
 // storeCommand looks into a directory that no server has open.
 func storeCommand() *cobra.Command {
@@ -141,7 +125,5 @@ func show(out io.Writer, report io.WriterTo, asJSON bool) error {
 		_, err := report.WriteTo(out)
 		return err
 	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(report)
+	return indented(out, report)
 }

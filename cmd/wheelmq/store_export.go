@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,9 +103,7 @@ func within(dir, path string) bool {
 func printExport(cmd *cobra.Command, r *exportReport, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return indented(out, r)
 	}
 	fmt.Fprintf(out, "%s: %d messages wait for an instant, %d cancels for a message, %d records cannot be read\n",
 		r.Copy, r.Messages, r.Cancels, r.Lost)

@@ -12,13 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes of the timers commands, beside 0 and, for whatever else goes wrong, 1.
-const (
-	exitNotPending = 3
-	exitTooLate    = 4
-	exitRefused    = 5
-)
-
 // timersCommand looks at what waits in a running server, and changes it.
 func timersCommand() *cobra.Command {
 	t := &timersClient{}
@@ -85,7 +78,7 @@ func (t *timersClient) find() *cobra.Command {
 		query.Set("key", args[0])
 		page, body, err := t.page(cmd, query)
 		if err == nil && len(page.Pending) == 0 {
-			return &exitError{exitNotPending, errors.New("no message waits with the key " + strconv.Quote(args[0]))}
+			return &exitError{exitNotFound, errors.New("no message waits with the key " + strconv.Quote(args[0]))}
 		}
 		return t.show(cmd, body, err, func(out *table) { out.pending(&page) })
 	}}

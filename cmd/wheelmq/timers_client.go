@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,7 +83,7 @@ func (t *timersClient) refused(status int, body []byte) error {
 		return fmt.Errorf("what answers at %s with status %d is not the HTTP port of a server", t.addr, status)
 	}
 	err := errors.New(said.Error)
-	code, known := map[string]int{"not-found": exitNotPending, "too-late": exitTooLate, "refused": exitRefused}[said.Kind]
+	code, known := map[string]int{"not-found": exitNotFound, "too-late": exitTooLate, "refused": exitRefused}[said.Kind]
 	if !known {
 		return err
 	}
@@ -104,16 +102,8 @@ func (t *timersClient) show(cmd *cobra.Command, body []byte, err error, print fu
 		_, err := cmd.OutOrStdout().Write(body)
 		return err
 	}
-	out := &table{tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)}
-	print(out)
-	return out.w.Flush()
+	return printTable(cmd.OutOrStdout(), print)
 }
-
-// table has columns that stand one below another.
-type table struct{ w *tabwriter.Writer }
-
-// row adds a row; what goes wrong is told when all is written.
-func (t *table) row(columns ...string) { fmt.Fprintln(t.w, strings.Join(columns, "\t")) }
 
 func (t *table) pending(page *control.PendingPage) {
 	t.row("ID", "DUE", "TOPIC", "MESSAGE ID", "KEYS", "WAITS FOR")
@@ -136,9 +126,4 @@ func (t *table) pending(page *control.PendingPage) {
 	if page.Next != "" {
 		t.row("more:", "--after="+page.Next)
 	}
-}
-
-// instantText is an instant, ms, for people and for --at.
-func instantText(ms int64) string {
-	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }

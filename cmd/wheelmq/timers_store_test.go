@@ -61,7 +61,7 @@ func TestTimers_Store(t *testing.T) {
 	if out, _ := timers(t, 0, "find", "k2", "--store", dir); !strings.Contains(out, "bills") {
 		t.Errorf("find: %s", out)
 	}
-	timers(t, exitNotPending, "find", "k4", "--store", dir)
+	timers(t, exitNotFound, "find", "k4", "--store", dir)
 	if _, said := timers(t, 1, "cancel", page.Pending[0].ID, "--store", dir); !strings.Contains(said, "looked at only") {
 		t.Errorf("a change: %s", said)
 	}

@@ -67,13 +67,13 @@ func TestTimers(t *testing.T) {
 	if out := ask(0, "find", "ka"); !strings.Contains(out, moved) {
 		t.Errorf("find: %s, want %s", out, moved)
 	}
-	ask(exitNotPending, "cancel", a)
+	ask(exitNotFound, "cancel", a)
 	ask(exitRefused, "fire", level)
 	ask(1, "reschedule", moved)
 	ask(0, "cancel", moved)
-	ask(exitNotPending, "find", "ka")
+	ask(exitNotFound, "find", "ka")
 	ask(0, "parked", "list")
-	ask(exitNotPending, "parked", "drop", "0")
+	ask(exitNotFound, "parked", "drop", "0")
 	if _, said := timers(t, 1, "list", "--http", s.ready.HTTP, "--token", "wrong"); !strings.Contains(said, "token") {
 		t.Errorf("a wrong token: %s", said)
 	}

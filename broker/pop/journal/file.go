@@ -117,7 +117,7 @@ func (f *file) read(at int) (kind byte, payload []byte, next int, ok bool) {
 	return f.b[at+6], f.b[at+recordHead : next], next, true
 }
 
-// resume returns where the next sound record begins behind a place where none does; len(f.b): nowhere.
+// resume returns where the next sound record begins behind a place where none does; limit: nowhere before it.
 func (f *file) resume(at, limit int) int {
 	for at++; at+recordHead <= limit; at++ {
 		if f.b[at+6] == 0 {

@@ -62,7 +62,7 @@ type Subject struct {
 	file        uint32 // that has the declaration
 }
 
-// Journal is the journal. Its methods are safe for concurrent use after Begin.
+// Journal is the journal. Its methods are safe for concurrent use after Replay.
 type Journal struct {
 	opts Options
 
