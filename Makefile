@@ -51,8 +51,8 @@ test-peer: deps ## the same suites against the real RocketMQ 5.5.0, and both ser
 	cd test && WHEELMQ_REQUIRE_JAVA=1 WHEELMQ_TARGET=peer go test -p 1 -count=1 -timeout 40m $(SUITES)
 	cd test && WHEELMQ_REQUIRE_JAVA=1 go test -count=1 -timeout 30m ./interchange
 
-crash: build ## 200 random kills, a million popped messages, 20,000 simulated power cuts of the store and of timers' files, 10,000 crashes of timers
-	cd test && WHEELMQ_CRASH_KILLS=200 WHEELMQ_POP_MESSAGES=1000000 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./crash
+crash: build ## 200 random kills, kills amid 300,000 due timers, a million popped messages, 20,000 simulated power cuts of the store and of timers' files, 10,000 crashes of timers
+	cd test && WHEELMQ_CRASH_KILLS=200 WHEELMQ_CRASH_BURST=300000 WHEELMQ_POP_MESSAGES=1000000 WHEELMQ_BIN=$(BIN) go test -count=1 -timeout 60m -v ./crash
 	WHEELMQ_CRASH_CLONES=20000 go test -count=1 -timeout 120m -v -run TestPowerCut ./store ./store/timer
 	WHEELMQ_CRASH_HISTORIES=2500 go test -count=1 -timeout 120m -run Crash ./broker/timer
 	go test -count=1 -timeout 60m -v -run TestTransaction_Many ./broker -transactions 100000

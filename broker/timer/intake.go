@@ -69,6 +69,9 @@ func (i *intake) catchUp(now int64, between func()) (taken int) {
 func (i *intake) enqueue(now int64) (taken int) {
 	i.state.mu.Lock()
 	defer i.state.mu.Unlock()
+	if i.state.closed {
+		return 0
+	}
 	return i.catchUp(now, i.state.giveWay)
 }
 

@@ -128,3 +128,24 @@ func TestService_List_Unreadable(t *testing.T) {
 		t.Errorf("told %d times, want 2", said)
 	}
 }
+
+// TestService_ClosedListsNothing and takes nothing in: its files are another's now.
+func TestService_ClosedListsNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.send("T", "a", delay(5000))
+	l.settle()
+	if err := l.service.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.send("T", "b", delay(50*hour))
+	for p := range l.service.Pending() {
+		t.Errorf("%+v is listed", p)
+	}
+	if p := l.service.Progress(); p.QueueOffset != 1 || p.Pending != 2 {
+		t.Errorf("%+v", p)
+	}
+	if err := l.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
