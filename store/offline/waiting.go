@@ -71,24 +71,9 @@ func (d *Dir) countTimers(w *Waiting) error {
 	if q == nil {
 		return nil
 	}
-	from, read := q.min, int64(math.MinInt64)
-	c, ok, err := rocketmq.ReadCheckpoint(d.fs)
-	if err != nil {
+	from, read, theirs, err := d.timersFrom(q)
+	if err != nil || !theirs {
 		return err
-	}
-	if ok {
-		read = c.ReadMs
-	} else if _, err := d.fs.ReadFile(rocketmq.CheckpointFile); errors.Is(err, fs.ErrNotExist) {
-		if _, err := store.ReadNotes(d.fs); err == nil {
-			return nil // the real broker was never here
-		}
-	}
-	if ok && c.LogPos == 0 {
-		// Nothing was taken out of the queue and waits.
-		from = min(max(from, c.QueueOffset), q.max)
-	}
-	if own, err := rocketmq.Blocked(d.fs); err != nil || own {
-		return err // it delivers none any more
 	}
 	rolled := make(map[string]bool)
 	return d.eachRecord(q, from, func(v *message.View) {
@@ -109,6 +94,29 @@ func (d *Dir) countTimers(w *Waiting) error {
 			w.FirstTimer = at
 		}
 	})
+}
+
+// timersFrom is the unit of the timer queue, and the slot, ms, from which on records wait for the real
+// broker's wheel. theirs is false when it was never here, or delivers none any more.
+func (d *Dir) timersFrom(q *queue) (from, read int64, theirs bool, err error) {
+	from, read = q.min, math.MinInt64
+	c, ok, err := rocketmq.ReadCheckpoint(d.fs)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	if ok {
+		read = c.ReadMs
+	} else if _, err := d.fs.ReadFile(rocketmq.CheckpointFile); errors.Is(err, fs.ErrNotExist) {
+		if _, err := store.ReadNotes(d.fs); err == nil {
+			return 0, 0, false, nil
+		}
+	}
+	if ok && c.LogPos == 0 {
+		// Nothing was taken out of the queue and waits.
+		from = min(max(from, c.QueueOffset), q.max)
+	}
+	own, err := rocketmq.Blocked(d.fs)
+	return from, read, !own, err
 }
 
 // countHalves counts the half messages from the committed offset on that no op message names.
