@@ -144,7 +144,8 @@ func (b *Broker) openStore() (err error) {
 		MaxMsgsNumBatch: int(c.MaxMsgsNumBatch),
 		FlushThoroughMs: c.FlushCommitLogThoroughInterval, SyncFlushTimeoutMs: c.SyncFlushTimeout,
 		Retention: keep, Pin: b.oldestPending, BeforeDelete: b.carryParked, Wire: b.opts.Wire, Virtual: b.virtual != nil,
-		Clock: b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived, Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
+		Clock: b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived,
+		Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
 	}))
 	return err
 }

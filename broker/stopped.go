@@ -54,8 +54,9 @@ func (s *Stopped) open(dir string, report *offline.Report, now clock.Clock) (err
 	files := region.NewScratch(dir)
 	log := s.waiting.log
 	s.store, err = store.Open(store.Options{
-		FS: files, CommitLogFileSize: int(report.Log.FileSize), MaxMessageSize: max(0, int(report.Log.FileSize)-exportOverhead), ConsumeQueueFileSize: int(report.BrokerConf["mappedFileSizeConsumeQueue"]),
-		Clock: now, Wire: clock.Real{}, TagsCode: schedule.TagsCode, Retention: store.Retention{Keep: true}, StoreHost: noHost,
+		FS: files, CommitLogFileSize: int(report.Log.FileSize), MaxMessageSize: max(0, int(report.Log.FileSize)-exportOverhead),
+		ConsumeQueueFileSize: int(report.BrokerConf["mappedFileSizeConsumeQueue"]),
+		Clock:                now, Wire: clock.Real{}, TagsCode: schedule.TagsCode, Retention: store.Retention{Keep: true}, StoreHost: noHost,
 		MessageIndexDisabled: true, Log: log,
 	})
 	if err == nil {

@@ -139,7 +139,9 @@ var errUnread = errors.New("control: a pending message cannot be read")
 
 // eachPending visits what a filter selects, and tells how many records it could not read. Records are
 // read when the filter or the caller wants that, else nil.
-func eachPending(ctx context.Context, from PendingSource, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool) (unread int64, err error) {
+func eachPending(
+	ctx context.Context, from PendingSource, f *PendingFilter, visit func(p *broker.Pending, rec *message.Record) error, read bool,
+) (unread int64, err error) {
 	after, err := parsePlace(f.After)
 	if err != nil {
 		return 0, err

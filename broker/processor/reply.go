@@ -73,7 +73,8 @@ func (r *Reply) push(ex *remoting.Exchange) error {
 	}
 	st := &replyState{reply: r, counters: r.Send.opts.Stats.TopicCounters([]byte(config.TopicName)), rec: message.Record{
 		Topic: config.TopicName, QueueID: h.QueueID, Flag: h.Flag, BornTimestamp: h.BornTimestamp, BornHost: ex.Conn.RemoteAddr(),
-		SysFlag: h.SysFlag &^ message.SysFlagTransactionMask, StoreHost: r.Send.opts.StoreHost, ReconsumeTimes: h.ReconsumeTimes, Body: slices.Clone(ex.Req.Body), Properties: r.properties(h.Properties),
+		SysFlag: h.SysFlag &^ message.SysFlagTransactionMask, StoreHost: r.Send.opts.StoreHost, ReconsumeTimes: h.ReconsumeTimes,
+		Body: slices.Clone(ex.Req.Body), Properties: r.properties(h.Properties),
 	}}
 	if h.QueueID < 0 {
 		st.rec.QueueID = rand.Int32N(max(1, config.WriteQueueNums))

@@ -70,7 +70,9 @@ func stepOf(text string) (time.Duration, error) {
 }
 
 // stopped looks into the store, and returns what look returns as JSON.
-func (t *timersClient) stopped(cmd *cobra.Command, query url.Values, look func(context.Context, *broker.Stopped, control.PendingFilter) (any, error)) (body []byte, err error) {
+func (t *timersClient) stopped(
+	cmd *cobra.Command, query url.Values, look func(context.Context, *broker.Stopped, control.PendingFilter) (any, error),
+) (body []byte, err error) {
 	f, err := filterOf(query)
 	if err != nil {
 		return nil, err
