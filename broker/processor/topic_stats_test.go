@@ -36,9 +36,9 @@ func TestBrokerStats(t *testing.T) {
 	fields := ext{"statsName": "TOPIC_PUT_NUMS", "statsKey": "T"}
 	reply := request(t, l.routes, &conn{}, remoting.ViewBrokerStatsData, fields, "")
 	wantReply(t, reply, remoting.SystemError, "The stats <TOPIC_PUT_NUMS> <T> not exist")
-	l.stats.TopicCounters([]byte("T")).PutOK(1, 10)
-	const empty = `{"sum":0,"tps":0,"avgpt":0}`
-	if got := string(l.admin(remoting.ViewBrokerStatsData, fields).Body); got != `{"statsMinute":`+empty+`,"statsHour":`+empty+`,"statsDay":`+empty+`}` {
+	l.stats.TopicCounters([]byte("T")).PutOK(6, 60)
+	const want = `{"statsMinute":{"sum":0,"tps":0,"avgpt":0},"statsHour":{"sum":6,"tps":0.01,"avgpt":6},"statsDay":{"sum":6,"tps":0.0016666666666666668,"avgpt":6}}`
+	if got := string(l.admin(remoting.ViewBrokerStatsData, fields).Body); got != want {
 		t.Errorf("statistics %s", got)
 	}
 }

@@ -39,7 +39,7 @@ func (c *counter) used() bool { return c.times.Load() > 0 }
 // hour and day end now. Service.sampleMu is held.
 func (c *counter) view(now int64) View {
 	v := c.sample(now)
-	return View{Minute: c.minute.rate(), Hour: c.hour.until(v, hourKept), Day: c.day.until(v, dayKept)}
+	return View{Minute: c.minute.rate(), Hour: c.hour.until(v, hourKept, hourEvery*1000), Day: c.day.until(v, dayKept, dayEvery*1000)}
 }
 
 type sample struct {
@@ -73,11 +73,12 @@ func (s series) rate() Rate {
 }
 
 // until is the difference between v and the oldest sample, of a full series the next one: the time
-// from the newest sample to v is not of the period, too.
-func (s series) until(v sample, limit int) Rate {
+// from the newest sample to v is not of the period, too. Without a sample it is what was counted
+// since the start: as in push, nothing was for a whole period, ms, before.
+func (s series) until(v sample, limit int, period int64) Rate {
 	switch {
 	case len(s) == 0:
-		return Rate{}
+		return between(sample{at: v.at - period}, v)
 	case len(s) == limit:
 		return between(s[1], v)
 	}

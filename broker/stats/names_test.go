@@ -51,6 +51,9 @@ func TestHourAndDay(t *testing.T) {
 	s := open(t, wire)
 	topic := s.TopicCounters([]byte("T"))
 	topic.PutOK(100, 1)
+	if v, _ := s.View("TOPIC_PUT_NUMS", "T"); v.Hour.Sum != 100 || v.Day.Sum != 100 {
+		t.Errorf("before the first sample of the hour %d, the day %d; want 100", v.Hour.Sum, v.Day.Sum)
+	}
 	run(t, wire, 70*60)
 	topic.PutOK(7, 1)
 	v, _ := s.View("TOPIC_PUT_NUMS", "T")
