@@ -15,6 +15,9 @@ type ports struct {
 // choose turns every port 0 into a free one, which message ids must name before it is open. It
 // is kept free for the instance until release.
 func (p *ports) choose(cfg *Config) (err error) {
+	if !cfg.WithoutBroker && !cfg.WithoutNameServer && cfg.ListenPort != 0 && cfg.ListenPort == cfg.NamesrvListenPort {
+		return fmt.Errorf("wheelmq: listenPort and namesrvListenPort are both %d", cfg.ListenPort)
+	}
 	p.chosen = cfg.ListenPort != 0
 	if !cfg.WithoutBroker {
 		if p.broker, err = p.one(cfg.BindAddress, cfg.ListenPort); err != nil {

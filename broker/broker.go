@@ -126,6 +126,7 @@ func New(opts Options) (*Broker, error) {
 	if err := b.assemble(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	b.restoreTables()
 	return b, nil
 }
 

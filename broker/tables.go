@@ -34,6 +34,20 @@ func (b *Broker) noticeBackup(name string, why error) {
 	b.backups.names = append(b.backups.names, name)
 }
 
+// restoreTables gives the tables that were read from their .bak their names again, once the store is
+// this process's alone: some are not saved until somebody changes them. Where it fails the next start
+// does what this one did.
+func (b *Broker) restoreTables() {
+	b.backups.mu.Lock()
+	defer b.backups.mu.Unlock()
+	tables := b.tables()
+	for _, name := range b.backups.names {
+		if err := tables.Restore(name); err != nil {
+			b.opts.Log.WithError(err).WithField("file", "config/"+name).Warn("a table cannot be made of its .bak")
+		}
+	}
+}
+
 // checkTables is the health of the tables, degraded until the next start that reads them all.
 func (b *Broker) checkTables() health.Result {
 	b.backups.mu.Lock()

@@ -44,3 +44,27 @@ func TestTables_ReadFromTheirBackup(t *testing.T) {
 		t.Errorf("the next start: %+v", got)
 	}
 }
+
+// TestTables_AreRestored although nothing is saved in between: what was changed of the configuration
+// is saved by changes only.
+func TestTables_AreRestored(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.open(startMs)
+	l.mustConfigure("traceOn=false")
+	l.mustConfigure("fileReservedTime=48")
+	l.close()
+	if err := l.disk.WriteFile("config/wheelmqConfig.json", []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []health.State{health.Degraded, health.Up} {
+		l.open(startMs)
+		if got := l.health.Report().Parts["tables"]; got.State != want {
+			t.Errorf("health: %+v, want %v", got, want)
+		}
+		if l.broker.Config().TraceOn {
+			t.Error("what was changed before the last change is lost")
+		}
+		l.close()
+	}
+}

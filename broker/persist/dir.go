@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/wheelmq/wheelmq/durable"
 	"github.com/wheelmq/wheelmq/remoting/fastjson"
 	"github.com/wheelmq/wheelmq/store/region"
 )
@@ -21,6 +22,9 @@ type Dir interface {
 	// wraps fs.ErrNotExist when neither exists. An unreadable file is put aside as
 	// name + ".damaged".
 	Load(name string, v any) error
+	// Restore makes a table of its .bak when it is missing, so that the next Load finds it though
+	// nothing is saved until then.
+	Restore(name string) error
 	// Remove removes a table and its backup; it may be missing.
 	Remove(name string) error
 }
@@ -57,6 +61,11 @@ func give(notices []Notice, name string, why error) {
 	for _, notice := range notices {
 		notice(name, why)
 	}
+}
+
+func (d directory) Restore(name string) error {
+	file := filepath.Join(d.path, name)
+	return restore(file, os.ReadFile, durable.Replace)
 }
 
 func (d directory) Remove(name string) error {
@@ -109,6 +118,24 @@ func (t inTree) Load(name string, v any) error {
 	})
 	give(t.notices, name, instead)
 	return err
+}
+
+func (t inTree) Restore(name string) error {
+	return restore(path.Join(t.dir, name), t.tree.ReadFile, t.tree.WriteFile)
+}
+
+func restore(file string, read func(string) ([]byte, error), write func(string, []byte) error) error {
+	if _, err := read(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b, err := read(file + ".bak")
+	if err == nil {
+		err = write(file, b)
+	}
+	if err != nil {
+		return fmt.Errorf("persist: restore %s: %w", file, err)
+	}
+	return nil
 }
 
 func (t inTree) Remove(name string) error {

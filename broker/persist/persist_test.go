@@ -130,6 +130,12 @@ func TestIn_KeepsWholeFilesInATree(t *testing.T) {
 	if err := dir.Load("x.json", &got); err != nil || got.Offsets["a"] != 1 {
 		t.Fatalf("Load of a damaged file = %v, %v, want the one before: 1", got, err)
 	}
+	if err := dir.Restore("x.json"); err != nil {
+		t.Error(err)
+	}
+	if b, err := tree.ReadFile("config/x.json"); err != nil || !strings.Contains(string(b), "1") {
+		t.Errorf("restored %q, %v", b, err)
+	}
 	if b, err := tree.ReadFile("config/x.json.damaged"); err != nil || string(b) != "\x00\x00" {
 		t.Errorf("put aside: %q, %v", b, err)
 	}
@@ -163,6 +169,12 @@ func TestAt_NoticesWhatIsReadInstead(t *testing.T) {
 	if err := persist.At(path).Load("x.json", &got); err != nil {
 		t.Error(err)
 	}
+	for range 2 {
+		if err := dir.Restore("x.json"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(1)
 	if err := dir.Load("none.json", &got); err == nil || noticed != 1 {
 		t.Errorf("noticed %d times: %v", noticed, err)
 	}

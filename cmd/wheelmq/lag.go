@@ -53,6 +53,12 @@ func (f *lagFlags) run(ctx context.Context, cmd *cobra.Command, c *admin.Client,
 	if f.watch > 0 && f.limit >= 0 {
 		return errors.New("both --watch and --limit")
 	}
+	if f.watch > 0 && len(args) > 0 {
+		// --watch 5s is --watch and a group of that name.
+		if _, err := time.ParseDuration(args[0]); err == nil {
+			return noArgs(cmd, args)
+		}
+	}
 	var before *look
 	for {
 		seen, err := f.look(ctx, c, args)
