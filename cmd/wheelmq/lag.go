@@ -62,14 +62,19 @@ func (f *lagFlags) run(ctx context.Context, cmd *cobra.Command, c *admin.Client,
 	var before *look
 	for {
 		seen, err := f.look(ctx, c, args)
-		if ctx.Err() != nil && before != nil {
+		switch {
+		case ctx.Err() != nil && before != nil:
 			return nil
-		}
-		if err != nil {
+		case err != nil && before != nil:
+			// What was seen once comes again: servers are restarted.
+			fmt.Fprintln(cmd.ErrOrStderr(), "wheelmq:", err)
+			seen = before
+		case err != nil:
 			return err
-		}
-		if err := f.show(cmd, seen, before, len(args) > 0); err != nil {
-			return err
+		default:
+			if err := f.show(cmd, seen, before, len(args) > 0); err != nil {
+				return err
+			}
 		}
 		if f.watch <= 0 {
 			return f.judge(seen)
