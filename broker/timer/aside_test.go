@@ -48,6 +48,12 @@ func TestService_FarWithoutRoomHoldsNobodyUp(t *testing.T) {
 				l.open()
 			}
 			full.Store(false)
+			// Who opens on the full disk may have put all aside before, and nothing is due then until it is
+			// tried again.
+			for ms := int64(6000); ms < 8000; ms += 500 {
+				l.clock.Set(startMs + ms)
+				l.settle()
+			}
 			for next := l.settle(); next < math.MaxInt64; next = l.settle() {
 				l.clock.Set(next)
 			}
