@@ -66,24 +66,31 @@ func TestRecover_WhatAPowerCutTookOfAQueueIsForgotten(t *testing.T) {
 	l.close()
 }
 
-// TestRecover_DamageDeliversAgainWhatMayBeOpen spoils the journal: nothing is lost, and it is told.
-func TestRecover_DamageDeliversAgainWhatMayBeOpen(t *testing.T) {
-	t.Parallel()
-	l := newLab(t)
+// spoiledAfterPops leaves a closed service that handed out n messages one by one, with the bytes from..to of
+// its journal spoiled.
+func (l *lab) spoiledAfterPops(n, from, to int) {
+	l.t.Helper()
 	l.open()
-	for range 20 {
+	for range n {
 		l.send("T", 0, "a")
 	}
-	for range 20 {
+	for range n {
 		l.pop(window, 1, 60_000)
 	}
 	l.close()
 	r, err := l.disk.Open("pop/0000000001", 0)
 	l.must(err)
-	for at := 200; at < 400; at++ {
+	for at := from; at < to; at++ {
 		r.Bytes()[at] ^= 0x55
 	}
 	l.must(r.Sync(0, len(r.Bytes())))
+}
+
+// TestRecover_DamageDeliversAgainWhatMayBeOpen spoils the journal: nothing is lost, and it is told.
+func TestRecover_DamageDeliversAgainWhatMayBeOpen(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.spoiledAfterPops(20, 200, 400)
 	l.open()
 	if report := l.health.Report(); report.Parts["pop"].Reason == "" {
 		t.Error("the damage is not told")
@@ -102,21 +109,8 @@ func TestRecover_DamageDeliversAgainWhatMayBeOpen(t *testing.T) {
 func TestRecover_WhatCannotBeKnownIsTold(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	l.open()
-	for range 20 {
-		l.send("T", 0, "a")
-	}
-	for range 20 {
-		l.pop(window, 1, 60_000)
-	}
-	l.close()
-	r, err := l.disk.Open("pop/0000000001", 0)
-	l.must(err)
 	// The window is declared first; its cursor and the first pops follow.
-	for at := 64 + 7 + 8; at < 200; at++ {
-		r.Bytes()[at] ^= 0x55
-	}
-	l.must(r.Sync(0, len(r.Bytes())))
+	l.spoiledAfterPops(20, 64+7+8, 200)
 	l.open()
 	if reason := l.health.Report().Parts["pop"].Reason; !strings.Contains(reason, "of 1 queues it is not known") {
 		t.Errorf("told: %q", reason)

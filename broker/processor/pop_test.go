@@ -252,6 +252,12 @@ func TestPop_NoMoreThanMayBeInFlight(t *testing.T) {
 	if reply := l.pop(nil); reply.Code != remoting.PollingTimeout || field(reply, "restNum") != "2" {
 		t.Errorf("code %d, %s are left", reply.Code, field(reply, "restNum"))
 	}
+	wantPoppedOnAck(t, l, first, "c d | 0 1 2 | 0 1 2,3")
+}
+
+// wantPoppedOnAck has a pop wait, which the acknowledgement of the first message of another pop answers.
+func wantPoppedOnAck(t *testing.T, l *popLab, first *remoting.Command, want string) {
+	t.Helper()
 	waits := &conn{id: 2}
 	if l.request(waits, remoting.PopMessage, ext{"pollTime": "10000"}) != nil {
 		t.Fatal("it is answered at once")
@@ -259,7 +265,7 @@ func TestPop_NoMoreThanMayBeInFlight(t *testing.T) {
 	wantReply(t, l.request(&conn{id: 1}, remoting.AckMessage, poppedHandle(first, "0")), remoting.Success, "")
 	var sent []remoting.Command
 	eventually(t, "the answer", func() bool { sent = append(sent, waits.take()...); return len(sent) == 1 })
-	if got := popped(t, &sent[0]); got != "c d | 0 1 2 | 0 1 2,3" {
+	if got := popped(t, &sent[0]); got != want {
 		t.Errorf("popped %s", got)
 	}
 }
@@ -274,16 +280,7 @@ func TestPop_WithoutOrderBesideOrder(t *testing.T) {
 	if reply := l.pop(nil); reply.Code != remoting.PollingTimeout {
 		t.Errorf("popped %s", popped(t, reply))
 	}
-	waits := &conn{id: 2}
-	if l.request(waits, remoting.PopMessage, ext{"pollTime": "10000"}) != nil {
-		t.Fatal("it is answered at once")
-	}
-	wantReply(t, l.request(&conn{id: 1}, remoting.AckMessage, poppedHandle(first, "0")), remoting.Success, "")
-	var sent []remoting.Command
-	eventually(t, "the answer", func() bool { sent = append(sent, waits.take()...); return len(sent) == 1 })
-	if got := popped(t, &sent[0]); got != "b | 0 1 1 | 0 1 1" {
-		t.Errorf("popped %s", got)
-	}
+	wantPoppedOnAck(t, l, first, "b | 0 1 1 | 0 1 1")
 }
 
 // TestPop_ADeadConnectionTakesNothing: a message arrives for a consumer that is gone, which the polls have
