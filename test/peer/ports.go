@@ -1,11 +1,11 @@
 package peer
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strconv"
+	"strings"
+	"sync"
 )
 
 // Loopback is where every server of a test listens.
@@ -18,40 +18,67 @@ const (
 	haDistance  = 1
 )
 
-// The range lies below the usual ephemeral ports, so that an outgoing
-// connection of another test does not take a port between probe and use.
-const (
-	firstPort = 15000
-	lastPort  = 31000
-)
+// ports are those of this test process.
+var ports portBlocks
 
 // FreeBrokerPort finds a port whose VIP and replication neighbours are free too.
 func FreeBrokerPort() (int, error) {
-	return findPort(-vipDistance, 0, haDistance)
+	first, err := ports.take(vipDistance + 1 + haDistance)
+	return first + vipDistance, err
 }
 
 // FreePort finds a free port.
-func FreePort() (int, error) { return findPort(0) }
+func FreePort() (int, error) { return ports.take(1) }
 
-func findPort(neighbours ...int) (int, error) {
-	for range 200 {
-		port := firstPort + rand.IntN(lastPort-firstPort)
-		if allFree(port, neighbours) {
-			return port, nil
-		}
-	}
-	return 0, errors.New("peer: no free port found")
+// portBlocks hands out ports from blocks that no other test process draws from: the packages of a
+// test run are processes that choose ports at the same time, and a server that is down for a
+// restart must find its ports free again.
+type portBlocks struct {
+	mu         sync.Mutex
+	next, last int // what is left of the newest block
 }
 
-func allFree(port int, neighbours []int) bool {
-	for _, d := range neighbours {
-		l, err := net.Listen("tcp", Address(port+d))
+// take hands out n neighbouring ports, none of which it handed out before, and returns the first.
+func (p *portBlocks) take(n int) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		if p.last-p.next < n {
+			if err := p.another(); err != nil {
+				return 0, err
+			}
+		}
+		first := p.next
+		p.next += n
+		if taken := firstTaken(first, n); taken != 0 {
+			p.next = taken + 1
+			continue
+		}
+		return first, nil
+	}
+}
+
+// another starts with a block of this process's own.
+func (p *portBlocks) another() (err error) {
+	p.next, p.last, err = lockPorts()
+	return err
+}
+
+// firstTaken is the first of n ports on which something listens, 0 when nothing does.
+func firstTaken(first, n int) int {
+	for port := first; port < first+n; port++ {
+		l, err := net.Listen("tcp", Address(port))
 		if err != nil {
-			return false
+			return port
 		}
 		l.Close()
 	}
-	return true
+	return 0
+}
+
+// portInUse tells that a server ended because something else had one of its ports.
+func portInUse(err error) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
 // Address is the loopback address of a port, as host:port.

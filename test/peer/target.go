@@ -84,11 +84,9 @@ func StartVirtual(tb testing.TB, dir string, conf map[string]string) *Target {
 	tb.Helper()
 	t := &Target{Kind: Ours, tb: tb}
 	tb.Cleanup(t.close)
-	if err := t.useOurs(dir, conf); err != nil {
-		tb.Fatal(err)
-	}
-	t.server.(*wheelmq).flags = []string{"--test-api", "--virtual-clock"}
-	t.Launch()
+	t.launchFirst(func() error {
+		return t.useOurs(dir, conf, "--test-api", "--virtual-clock")
+	})
 	return t
 }
 
@@ -138,28 +136,27 @@ func start(tb testing.TB, kind, dir string, conf map[string]string, jvm []string
 	tb.Helper()
 	t := &Target{Kind: kind, tb: tb}
 	tb.Cleanup(t.close)
-	var err error
-	switch t.Kind {
-	case Ours:
-		err = t.useOurs(dir, conf)
-	case Real:
-		RequireJava(tb)
-		err = t.useReal(dir, conf, jvm)
-	default:
-		err = fmt.Errorf("%s=%q: want %q or %q", targetEnv, t.Kind, Ours, Real)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	t.Launch()
+	t.launchFirst(func() error {
+		switch t.Kind {
+		case Ours:
+			return t.useOurs(dir, conf)
+		case Real:
+			RequireJava(tb)
+			return t.useReal(dir, conf, jvm)
+		default:
+			return fmt.Errorf("%s=%q: want %q or %q", targetEnv, t.Kind, Ours, Real)
+		}
+	})
 	return t
 }
 
-func (t *Target) useOurs(dir string, conf map[string]string) error {
+// useOurs plans a WheelMQ on free ports, with flags beside those of every start.
+func (t *Target) useOurs(dir string, conf map[string]string, flags ...string) error {
 	w, err := newWheelMQ(dir, conf)
 	if err != nil {
 		return err
 	}
+	w.flags = flags
 	t.server = w
 	t.NameServerAddr, t.BrokerAddr = Address(w.namesrvPort), Address(w.listenPort)
 	t.HTTPAddr = Address(w.health)
@@ -199,10 +196,41 @@ type realServer struct{ *Peer }
 
 func (r realServer) kill() { r.Kill() }
 
+// portTries bounds the starts that found a port in use.
+const portTries = 20
+
+// launchFirst starts a server as planned, and as planned anew when something that is no test has
+// taken one of its ports.
+func (t *Target) launchFirst(plan func() error) {
+	t.tb.Helper()
+	for range portTries {
+		if err := plan(); err != nil {
+			t.tb.Fatal(err)
+		}
+		err := t.server.launch(context.WithoutCancel(t.tb.Context()))
+		if err == nil {
+			t.up = true
+			return
+		}
+		t.server.kill()
+		if !portInUse(err) {
+			t.tb.Fatal(err)
+		}
+		t.tb.Logf("planned anew: %v", err)
+	}
+	t.tb.Fatalf("peer: no free ports in %d starts", portTries)
+}
+
 // Launch starts a server that was stopped or killed, on its old store and ports.
 func (t *Target) Launch() {
 	t.tb.Helper()
-	if err := t.server.launch(context.WithoutCancel(t.tb.Context())); err != nil {
+	err := t.server.launch(context.WithoutCancel(t.tb.Context()))
+	for try := 1; portInUse(err) && try < portTries; try++ {
+		t.server.kill()
+		time.Sleep(time.Second)
+		err = t.server.launch(context.WithoutCancel(t.tb.Context()))
+	}
+	if err != nil {
 		t.server.kill()
 		t.tb.Fatal(err)
 	}
