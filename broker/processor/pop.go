@@ -100,6 +100,7 @@ type Pop struct {
 	opts    PopOptions
 	records records
 	exprs   filter.Cache
+	broken  brokenFilters
 	popped  atomic.Uint32 // for reviveQid
 	// settings are those in force.
 	settings atomic.Pointer[PopSettings]
@@ -208,8 +209,8 @@ func (p *Pop) check(ex *remoting.Exchange, req *remoting.PopMessageRequest) (t p
 	if t.topic, t.group, err = p.readable(ex, req.Topic, req.ConsumerGroup, req.QueueID); err != nil {
 		return t, err
 	}
-	if t.filter, err = p.exprs.Compile(req.ExpressionType, req.Expression); err != nil {
-		return t, &remoting.Error{Code: remoting.SubscriptionParseFailed, Remark: "parse the consumer's subscription failed", Cause: err}
+	if t.filter, err = p.compile(req.ConsumerGroup, req.Topic, req.ExpressionType, req.Expression); err != nil {
+		return t, err
 	}
 	t.queueID, t.maxNums, t.order, t.connID = max(req.QueueID, longpoll.AnyQueue), req.MaxMsgNums, req.Order, ex.Conn.ID()
 	t.invisibleMs, t.fromMax = min(max(req.InvisibleTime, 0), maxInvisibleMs), req.InitMode != 0

@@ -26,8 +26,8 @@ func (p *Pop) notification(ex *remoting.Exchange) error {
 		new(remoting.NotificationResponse).Encode(&ex.Reply.Ext)
 		return err
 	}
-	if p.available(&target) > 0 || target.deadline == 0 {
-		(&remoting.NotificationResponse{HasMsg: p.available(&target) > 0}).Encode(&ex.Reply.Ext)
+	if there := p.available(&target) > 0; there || target.deadline == 0 {
+		(&remoting.NotificationResponse{HasMsg: there}).Encode(&ex.Reply.Ext)
 		return nil
 	}
 	h := &heldNotification{pop: p, target: target, pending: ex.Defer()}
@@ -46,8 +46,8 @@ func (p *Pop) checkNotification(ex *remoting.Exchange, req *remoting.Notificatio
 	if t.topic, t.group, err = p.readable(ex, req.Topic, req.ConsumerGroup, req.QueueID); err != nil {
 		return t, err
 	}
-	if t.filter, err = p.exprs.Compile(req.ExpressionType, req.Expression); err != nil {
-		return t, &remoting.Error{Code: remoting.SubscriptionParseFailed, Remark: "parse the consumer's subscription failed", Cause: err}
+	if t.filter, err = p.compile(req.ConsumerGroup, req.Topic, req.ExpressionType, req.Expression); err != nil {
+		return t, err
 	}
 	now := p.opts.Wire.NowMillis()
 	if req.BornTime == 0 {

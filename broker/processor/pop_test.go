@@ -44,7 +44,7 @@ func newPopLab(t testing.TB, change ...func(*processor.PopOptions)) *popLab {
 	}
 	l.pops, err = pop.New(pop.Options{
 		Store: l.time, Wire: l.wire, Log: l.store, Appender: appender.New(l.store), Topics: l.topics, Groups: l.groups, Offsets: l.offsets,
-		FS: l.store.FS(), Sync: opts.SyncFlush, Park: l, Logger: quiet(), Differences: differences, Visible: func(k pop.Key) { l.polls.Wake(k.Topic, k.Group, k.QueueID) },
+		FS: l.store.FS(), Sync: opts.SyncFlush, Park: l, Logger: quiet(), Differences: opts.Differences, Visible: func(k pop.Key) { l.polls.Wake(k.Topic, k.Group, k.QueueID) },
 		MaxInFlight: opts.MaxInFlight,
 	})
 	if err != nil {
@@ -268,19 +268,6 @@ func wantPoppedOnAck(t *testing.T, l *popLab, first *remoting.Command, want stri
 	if got := popped(t, &sent[0]); got != want {
 		t.Errorf("popped %s", got)
 	}
-}
-
-// TestPop_WithoutOrderBesideOrder: what is handed out in order goes to nobody else, and who pops without order waits.
-func TestPop_WithoutOrderBesideOrder(t *testing.T) {
-	t.Parallel()
-	l := newPopLab(t)
-	l.put("T", 1, "", "a")
-	first := l.pop(ext{"order": "true", "maxMsgNums": "1"})
-	l.put("T", 1, "", "b")
-	if reply := l.pop(nil); reply.Code != remoting.PollingTimeout {
-		t.Errorf("popped %s", popped(t, reply))
-	}
-	wantPoppedOnAck(t, l, first, "b | 0 1 1 | 0 1 1")
 }
 
 // TestPop_ADeadConnectionTakesNothing: a message arrives for a consumer that is gone, which the polls have

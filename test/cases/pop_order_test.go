@@ -2,7 +2,9 @@ package cases
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,4 +111,31 @@ func waitsInOrder(t *testing.T, p wire.Pop, attempt string) <-chan popAnswer {
 		waits <- popAnswer{got, err}
 	}()
 	return waits
+}
+
+// TestPop_WithoutOrderBesideOrder has one consumer of a group pop in order and another one without: the
+// real broker gives it what the first has not acknowledged.
+func TestPop_WithoutOrderBesideOrder(t *testing.T) {
+	t.Parallel()
+	got := besideOrder(t, dialBroker(t))
+	suite.Differs(t, "cases/pop-beside-order", got == "0, [], 0, 0, 1, 0, 2, [2 3], 4", got)
+}
+
+// besideOrder tells where the group is after a pop in order, what a pop without order gets, what the
+// acknowledgements of the first do, and what is left.
+func besideOrder(t *testing.T, c *wire.Conn) string {
+	t.Helper()
+	topic, group := filled(t, c, 1, 4)
+	inOrder := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, MaxMsgNums: 2, Invisible: time.Minute, Order: true, AttemptID: "a1"}
+	plain := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, MaxMsgNums: 3, Invisible: time.Minute}
+	at := func() string { return c.QueryOffset(t, group, topic, 0, nil).Ext["offset"] }
+	first := c.MustPop(t, inOrder)
+	wantPopped(t, "in order", first, "0", "1")
+	told := []string{at()}
+	told = append(told, fmt.Sprint(popped(c.MustPop(t, plain))), at())
+	for _, m := range first.Messages {
+		told = append(told, fmt.Sprint(c.Ack(t, m).Code), at())
+	}
+	told = append(told, fmt.Sprint(popped(c.MustPop(t, plain))), at())
+	return strings.Join(told, ", ")
 }
