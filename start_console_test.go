@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/wheelmq/wheelmq"
 	"github.com/wheelmq/wheelmq/config"
+	"github.com/wheelmq/wheelmq/internal/freeport"
 )
 
 // probing asks the HTTP port for its state when something is logged for the first time.
@@ -52,15 +52,14 @@ func ask(addr, path string) (status int, body string) {
 
 // TestStart_TellsThatItStarts: a server whose recovery takes long is alive and not ready.
 func TestStart_TellsThatItStarts(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Take(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
+	addr := freeport.Address(port)
 	cfg := config.Default()
 	cfg.ListenPort, cfg.NamesrvListenPort, cfg.BindAddress, cfg.StorePathRootDir = 0, 0, "127.0.0.1", t.TempDir()
-	cfg.HTTPPort = l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	cfg.HTTPPort = port
 	log, hook := logrus.New(), &probing{addr: addr}
 	log.SetOutput(io.Discard)
 	log.AddHook(hook)

@@ -2,11 +2,11 @@ package server
 
 import (
 	"context"
-	"net"
 	"runtime"
 	"testing"
 	"weak"
 
+	"github.com/wheelmq/wheelmq/internal/freeport"
 	"github.com/wheelmq/wheelmq/remoting"
 )
 
@@ -27,7 +27,7 @@ func TestServer_IsFreedAfterClose(t *testing.T) {
 func usedServer(t *testing.T) weak.Pointer[Server] {
 	t.Helper()
 	router := remoting.NewRouter(testRoutes(nil, nil), remoting.RouterOptions{Log: quiet()})
-	s, err := New(Options{Addr: freeAddr(t), Router: router, Log: quiet()})
+	s, err := New(Options{Addr: freeport.Addr(t), Router: router, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,15 +41,4 @@ func usedServer(t *testing.T) weak.Pointer[Server] {
 		t.Fatal(err)
 	}
 	return weak.Make(s)
-}
-
-// freeAddr is an address whose port nobody has.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wheelmq/wheelmq/admin"
 	"github.com/wheelmq/wheelmq/config"
 	"github.com/wheelmq/wheelmq/internal/await"
+	"github.com/wheelmq/wheelmq/internal/freeport"
 )
 
 // start runs a server in memory on free ports; change may alter its configuration.
@@ -38,17 +39,6 @@ func start(t *testing.T, change func(*wheelmq.Config)) *wheelmq.Instance {
 		}
 	})
 	return mq
-}
-
-// closed is an address at which nothing listens.
-func closed(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // greeter is the address of a server that says something else than a name server would.
@@ -89,7 +79,7 @@ func TestExamine(t *testing.T) {
 	hung := start(t, func(c *wheelmq.Config) { c.Advertise = silent.Addr().String() })
 	stranger := greeter(t)
 
-	_, unused, err := net.SplitHostPort(closed(t))
+	_, unused, err := net.SplitHostPort(freeport.Addr(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +95,7 @@ func TestExamine(t *testing.T) {
 		"a port that is silent":   {silent.Addr().String(), "", NameServerDown, "nothing comes back"},
 		"another protocol":        {stranger, "", WrongPort, "not in RocketMQ's protocol"},
 		"a broker that hangs":     {hung.NameServerAddr(), "", Unreachable, "answers nothing"},
-		"no name server":          {closed(t), "", NameServerDown, "nothing listens at"},
+		"no name server":          {freeport.Addr(t), "", NameServerDown, "nothing listens at"},
 		"no such host":            {"nowhere.invalid:9876", "", NotResolved, "nowhere.invalid"},
 		"no broker":               {alone.NameServerAddr(), "", NotRegistered, "no broker is registered"},
 		"an address out of reach": {elsewhere.NameServerAddr(), "", Unreachable, "clients are told that broker-a is at 127.0.0.2:"},
@@ -135,7 +125,7 @@ func TestExamine_ANameServerAtTheUsualPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Examine(t.Context(), Options{NameServers: []string{closed(t)}, usualPort: usual})
+	got := Examine(t.Context(), Options{NameServers: []string{freeport.Addr(t)}, usualPort: usual})
 	if got.Fault != WrongPort || !strings.Contains(got.Sentence, ":"+usual+": the port is wrong") {
 		t.Errorf("found %+v", got)
 	}
@@ -145,7 +135,7 @@ func TestExamine_ANameServerAtTheUsualPort(t *testing.T) {
 func TestExamine_OneOfTwoNameServersIsDown(t *testing.T) {
 	t.Parallel()
 	mq := start(t, nil)
-	down := closed(t)
+	down := freeport.Addr(t)
 	_, unused, err := net.SplitHostPort(down)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"io"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/internal/await"
+	"github.com/wheelmq/wheelmq/internal/freeport"
 	"github.com/wheelmq/wheelmq/namesrv"
 	"github.com/wheelmq/wheelmq/remoting"
 	"github.com/wheelmq/wheelmq/remoting/client"
@@ -214,7 +214,7 @@ func TestRegister_AddressIsTheOneReached_UnlessFixed(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			n := startNameServer(t, "127.0.0.1:0")
+			n := startNameServer(t, freeport.Addr(t))
 			s := startService(t, Options{NameServers: n.addr(), FixedAddress: tc.fixed, Topics: newTable("T", "U")})
 			within(t, "the route is there", func() bool { return strings.Contains(n.route("T"), tc.want) })
 			if err := s.Close(context.Background()); err != nil {
@@ -229,7 +229,7 @@ func TestRegister_AddressIsTheOneReached_UnlessFixed(t *testing.T) {
 
 func TestRegister_TopicChange_ToldAloneAndAtOnce(t *testing.T) {
 	t.Parallel()
-	n := startNameServer(t, "127.0.0.1:0")
+	n := startNameServer(t, freeport.Addr(t))
 	topics := newTable("T", "U")
 	// The clock stands still: no period passes.
 	startService(t, Options{NameServers: n.addr(), Topics: topics, Wire: clock.NewVirtual(1000)})
@@ -245,7 +245,7 @@ func TestRegister_TopicChange_ToldAloneAndAtOnce(t *testing.T) {
 func TestRegister_Period_OnTheClockAndClamped(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ given, want int64 }{{0, 10_000}, {30_000, 30_000}, {90_000, 60_000}} {
-		n := startNameServer(t, "127.0.0.1:0")
+		n := startNameServer(t, freeport.Addr(t))
 		wire := clock.NewVirtual(1000)
 		startService(t, Options{NameServers: n.addr(), Topics: newTable("T", "U"), Wire: wire, PeriodMs: tc.given})
 		within(t, "the next period is awaited", func() bool { at, armed := wire.Next(); return armed && at == 1000+tc.want })
@@ -256,7 +256,7 @@ func TestRegister_Period_OnTheClockAndClamped(t *testing.T) {
 
 func TestRegister_NameServerRestarts_RegisteredAnew(t *testing.T) {
 	t.Parallel()
-	n := startNameServer(t, "127.0.0.1:0")
+	n := startNameServer(t, freeport.Addr(t))
 	addr := n.addr()
 	checks := health.NewRegistry()
 	startService(t, Options{NameServers: addr, Topics: newTable("T", "U"), Health: checks, PeriodMs: 60_000})
@@ -277,7 +277,7 @@ func TestRegister_NameServerRestarts_RegisteredAnew(t *testing.T) {
 // TestRegister_OnlyNameServer_DownWithoutIt: no client finds such a broker.
 func TestRegister_OnlyNameServer_DownWithoutIt(t *testing.T) {
 	t.Parallel()
-	n := startNameServer(t, "127.0.0.1:0")
+	n := startNameServer(t, freeport.Addr(t))
 	addr := n.addr()
 	checks := health.NewRegistry()
 	startService(t, Options{NameServers: addr, Topics: newTable("T", "U"), Health: checks, Only: true})
@@ -294,13 +294,8 @@ func TestRegister_OnlyNameServer_DownWithoutIt(t *testing.T) {
 
 func TestRegister_OneNameServerDead_OthersServed(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := l.Addr().String()
-	_ = l.Close()
-	n := startNameServer(t, "127.0.0.1:0")
+	dead := freeport.Addr(t)
+	n := startNameServer(t, freeport.Addr(t))
 	checks := health.NewRegistry()
 	startService(t, Options{NameServers: dead + "; " + n.addr() + ";", Topics: newTable("T", "U"), Health: checks})
 	within(t, "the route is there", func() bool { return n.route("T") != "" })
@@ -311,7 +306,7 @@ func TestRegister_OneNameServerDead_OthersServed(t *testing.T) {
 
 func TestRegister_ForgottenByNameServer_PartRefused_AllTold(t *testing.T) {
 	t.Parallel()
-	n := startNameServer(t, "127.0.0.1:0")
+	n := startNameServer(t, freeport.Addr(t))
 	topics := newTable("T", "U")
 	startService(t, Options{NameServers: n.addr(), Topics: topics, Wire: clock.NewVirtual(1000)})
 	within(t, "the route is there", func() bool { return n.route("T") != "" })

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wheelmq/wheelmq/internal/await"
+	"github.com/wheelmq/wheelmq/internal/freeport"
 )
 
 // asCommand makes the test binary be the command.
@@ -108,16 +110,11 @@ func (s *server) stop(t *testing.T) (rest string) {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Take(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	return strconv.Itoa(port)
 }
 
 func TestServe_IsReadyAndStopsCleanly(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wheelmq/wheelmq/internal/freeport"
 	"github.com/wheelmq/wheelmq/test/peer"
 	"github.com/wheelmq/wheelmq/test/suite"
 	"github.com/wheelmq/wheelmq/test/wire"
@@ -133,7 +134,7 @@ func (b fakeBroker) staysRouted(t *testing.T) bool {
 func TestNameServerRestart_BrokerRegistersAgain(t *testing.T) {
 	t.Parallel()
 	registered := newRegistrations()
-	second := wire.Listen(t, "127.0.0.1:0", registered.handle)
+	second := wire.Listen(t, freeport.Addr(t), registered.handle)
 	broker := startWithNameServer(t, second.Addr)
 	c := wire.Dial(t, broker)
 
