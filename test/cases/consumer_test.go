@@ -104,6 +104,30 @@ func TestQueueLocks_BelongToOneMember(t *testing.T) {
 	want("second asks at last", c.Lock(t, group, "second", queues...), queues...)
 }
 
+// TestQueueLock_Expires is the rest of case BR-56: what a member that died has locked is free a minute later.
+func TestQueueLock_Expires(t *testing.T) {
+	t.Parallel()
+	c := dialBroker(t)
+	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
+	c.MustCreateTopic(t, topic, 1)
+	queue := wire.Queue{BrokerName: "broker-a", Topic: topic}
+	begun := time.Now()
+	if got := c.Lock(t, group, "first", queue); len(got) != 1 {
+		t.Fatalf("first got %v", got)
+	}
+	const life = time.Minute
+	suite.Eventually(t, life+slow, "second gets the queue", func() bool {
+		time.Sleep(500 * time.Millisecond)
+		return len(c.Lock(t, group, "second", queue)) == 1
+	})
+	if after := time.Since(begun); after < life {
+		t.Errorf("second got it after %v, want %v", after, life)
+	}
+	if got := c.Lock(t, group, "first", queue); len(got) != 0 {
+		t.Errorf("first got %v, which is the second's now", got)
+	}
+}
+
 // TestLeavingMember_IsNoticedAtOnce is case BR-57.
 func TestLeavingMember_IsNoticedAtOnce(t *testing.T) {
 	t.Parallel()

@@ -135,6 +135,16 @@ func TestSeparatorsInsideProperties_DoNotTear(t *testing.T) {
 	}
 }
 
+// TestZerosInsideProperties_AreRefused: after a power cut they would tell that a record was not written.
+func TestZerosInsideProperties_AreRefused(t *testing.T) {
+	t.Parallel()
+	c := dialBroker(t)
+	topic := suite.Name(t, "topic")
+	c.MustCreateTopic(t, topic, 1)
+	answer := c.Send(t, wire.Send{Topic: topic, Body: []byte("x"), Properties: wire.Properties("KEYS", "a\x00b")})
+	suite.Differs(t, "cases/properties-without-nul", answer.Code == wire.MessageIllegal, answer.String())
+}
+
 // TestMessageID_LeadsToTheMessage is case BR-48.
 func TestMessageID_LeadsToTheMessage(t *testing.T) {
 	t.Parallel()

@@ -228,3 +228,22 @@ func TestReplyToAClientThatDiesWithIt(t *testing.T) {
 	to.Close()
 	wantCode(t, "reply", from.wait(answer), wire.SystemError)
 }
+
+// TestReplyBeforeTheHeartbeat: a request has gone out and is answered before its producer's first heartbeat,
+// as with a Go client that has just started.
+func TestReplyBeforeTheHeartbeat(t *testing.T) {
+	from := replier{dialBroker(t), t}
+	to := requester{dialBroker(t), suite.Name(t, "client")}
+	topic := suite.Name(t, "topic")
+	to.MustCreateTopic(t, topic, 1)
+	to.MustSend(t, wire.Send{Topic: topic, Body: []byte("x"), Properties: wire.Properties("CORRELATION_ID", "c-1", "REPLY_TO_CLIENT", to.id)})
+	answer := from.start(toClient(to.id), "x")
+	var got *wire.Frame
+	select {
+	case push := <-to.Requests():
+		to.Answer(t, push, wire.Success, "")
+		got = from.wait(answer)
+	case got = <-answer:
+	}
+	suite.Differs(t, "cases/reply-before-heartbeat", got.Code == wire.Success, got.String())
+}

@@ -124,6 +124,40 @@ func TestResetOffset_ReachesAGoConsumer(t *testing.T) {
 	})
 }
 
+// TestResetOffset_WakesAPull that waits at the end of its queue.
+func TestResetOffset_WakesAPull(t *testing.T) {
+	t.Parallel()
+	c, puller := dialBroker(t), dialBroker(t)
+	topic, group := suite.Name(t, "topic"), suite.Name(t, "group")
+	fill(t, c, topic, 3)
+	join(t, c, group, topic)
+	// A pull that comes after the reset is answered at once by both.
+	suspend, lead := 90*time.Second, 500*time.Millisecond
+	if peer.TargetKind() == peer.Real {
+		suspend, lead = 20*time.Second, 5*time.Second
+	}
+	begun := time.Now()
+	var got wire.Pulled
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		got, err = puller.Pull(t.Context(), wire.Pull{Group: group, Topic: topic, Offset: 3, Suspend: suspend})
+	}()
+	time.Sleep(lead)
+	wantCode(t, "reset", reset(t, c, group, topic, 0), wire.Success)
+	<-done
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	wantCode(t, "pull", got.Frame, wire.PullOffsetMoved)
+	if got.Frame.Remark != "OFFSET_RESET" || got.NextBeginOffset != 0 {
+		t.Errorf("%v, next %d", got.Frame, got.NextBeginOffset)
+	}
+	suite.Differs(t, "cases/reset-wakes-pulls", took < suspend, fmt.Sprintf("answered after %v of %v", took.Round(time.Second), suspend))
+}
+
 // TestCloneOffsets copies one group's progress to another.
 func TestCloneOffsets(t *testing.T) {
 	t.Parallel()

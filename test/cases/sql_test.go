@@ -2,6 +2,7 @@ package cases
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,20 @@ func TestBrokenSQL_IsRefused(t *testing.T) {
 	unknown := pull("a", "REGEX")
 	refused = refused && unknown.Code == wire.SubscriptionBroken
 	suite.Differs(t, "cases/broken-sql", refused, strings.Join(append(transcript, unknown.String()), "\n"))
+}
+
+// TestSQLWithoutEnd is an expression of 256 KiB.
+func TestSQLWithoutEnd(t *testing.T) {
+	t.Parallel()
+	c := dialBroker(t)
+	topic := suite.Name(t, "topic")
+	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("x"), Properties: wire.Properties("a", "1")})
+	c.Settle(t, topic, 0, 1)
+	expression := "a=1" + strings.Repeat(" OR a=1", 256<<10/len(" OR a=1"))
+	answer := checkClient(t, c, topic, expression, sql92)
+	got := c.MustPull(t, wire.Pull{Group: suite.Name(t, "group"), Topic: topic, Subscription: expression, ExpressionType: sql92})
+	refused := answer.Code == wire.SubscriptionBroken && got.Code == wire.SubscriptionBroken
+	suite.Differs(t, "cases/sql-bounded", refused, fmt.Sprintf("%v\n%v", answer, got.Frame))
 }
 
 // TestBrokenSQL_IsToldAtTheStart looks at the question of a client that starts (46), and at a pull

@@ -19,7 +19,8 @@ func TestTransaction(t *testing.T) {
 	})
 	for name, test := range map[string]func(*testing.T, *dealer){
 		"checked and given up": checkedAndGivenUp, "immunity": immunityFirst, "fields": transactionFields,
-		"refused": transactionRefused, "committed twice": committedTwice, "unknown": unknownHasNoAnswer, "delayed": delayedTransaction,
+		"refused": transactionRefused, "committed twice": committedTwice, "unknown": unknownHasNoAnswer, "delayed": delayedTransaction, "delayed by a timer": timerTransaction,
+		"nobody to ask": nobodyToAsk,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,4 +239,40 @@ func (d *dealer) arrived(t *testing.T, want int64, patience time.Duration) (n in
 		return n >= want
 	})
 	return n
+}
+
+// timerTransaction has an any-time delay that begins with the commit. The real broker puts the half
+// message among its timers, so that no commit finds it.
+func timerTransaction(t *testing.T, d *dealer) {
+	h := d.prepare(t, "K", "TIMER_DELAY_SEC", "1")
+	answer := d.End(t, h, wire.CommitTransaction, false)
+	patience := slow
+	if peer.TargetKind() == peer.Real {
+		patience = 5 * time.Second
+	}
+	n := d.arrived(t, 1, patience)
+	suite.Differs(t, "cases/transaction-timer", answer.Code == wire.Success && n == 1, fmt.Sprintf("%v, %d messages", answer, n))
+}
+
+// nobodyToAsk has no producer of its group online for as long as transactionCheckMax checks take.
+func nobodyToAsk(t *testing.T, d *dealer) {
+	d.group = suite.Name(t, "nobody")
+	h := d.prepare(t, "K")
+	const checks = 15 * time.Second // longer than transactionCheckMax intervals of the real broker's
+	patience := checks
+	if peer.TargetKind() == peer.Real {
+		patience = slow
+	}
+	gone := waited(patience, func() bool { _, gone := d.isGivenUp(t, h.UniqKey); return gone })
+	suite.Differs(t, "cases/checks-need-a-producer", !gone, "the message is in TRANS_CHECK_MAX_TIME_TOPIC")
+	if gone {
+		return
+	}
+	d.HeartbeatProducer(t, suite.Name(t, "client"), d.group)
+	q := d.asked(t)
+	if q.Message.Properties["TRANSACTION_CHECK_TIMES"] != "1" {
+		t.Errorf("the first question is number %s", q.Message.Properties["TRANSACTION_CHECK_TIMES"])
+	}
+	wantCode(t, "commit", d.End(t, q.Half, wire.CommitTransaction, true), wire.Success)
+	d.Settle(t, d.topic, 0, 1)
 }

@@ -170,10 +170,29 @@ func run(t *testing.T, classpath, suite string, target *peer.Target) ([]string, 
 		t.Errorf("java: %v", err)
 	}
 	if summary == "" {
-		t.Errorf("the JVM ended without a summary (%v)\n%s", err, stderr.String())
+		t.Errorf("the JVM ended without a summary (%v)", err)
+	}
+	if summary == "" || failed(results) {
+		t.Logf("end of standard error, of the JVM and of those that it started:\n%s", tail(stderr.String()))
 	}
 	t.Logf("%s against %s: %s", suite, target.Kind, summary)
 	return names, results
+}
+
+// failed tells whether a scenario did not pass.
+func failed(results map[string]*result) bool {
+	for _, r := range results {
+		if r.outcome != "PASS" {
+			return true
+		}
+	}
+	return false
+}
+
+// tail is the end of a text.
+func tail(text string) string {
+	const most = 8 << 10
+	return text[max(0, len(text)-most):]
 }
 
 // read parses the report lines: PLAN name, PASS name millis, FAIL name: reason,

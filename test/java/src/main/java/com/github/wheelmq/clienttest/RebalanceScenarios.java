@@ -15,6 +15,9 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 final class RebalanceScenarios {
     private static final int QUEUES = 8;
 
+    /** How long a client waits for a connection, ms; the suite says it to every JVM. */
+    private static final String CONNECT_TIMEOUT = "com.rocketmq.remoting.client.connect.timeout";
+
     private RebalanceScenarios() {}
 
     static void closed(Lab lab) throws Exception {
@@ -84,9 +87,14 @@ final class RebalanceScenarios {
 
     private static Process spawnMember(String namesrv, String group, String topic) throws Exception {
         return new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-Xmx128m", "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1", "-Duser.home=" + System.getProperty("user.home"),
+            "-XX:TieredStopAtLevel=1", "-Duser.home=" + System.getProperty("user.home"), inherited(CONNECT_TIMEOUT),
             "-cp", System.getProperty("java.class.path"), Member.class.getName(), namesrv, group, topic,
             String.valueOf(QUEUES / 2)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** A property of this JVM as a flag of another. */
+    private static String inherited(String property) {
+        return "-D" + property + "=" + System.getProperty(property);
     }
 
     /** A group member in a process of its own, to be killed. It ends by itself when its parent goes. */
