@@ -87,3 +87,27 @@ func TestHotPath_Allocations(t *testing.T) {
 		t.Fatalf("%v allocations, want none", allocs)
 	}
 }
+
+// Headers that name each field once go over them without an allocation too.
+func TestHeaders_Allocations(t *testing.T) {
+	var pop remoting.PopMessageRequest
+	var ack remoting.AckMessageRequest
+	var commit remoting.UpdateConsumerOffsetRequest
+	var popped remoting.PopMessageResponse
+	for code, header := range map[int32]func(*remoting.Fields) error{
+		remoting.PopMessage: pop.Decode, remoting.AckMessage: ack.Decode, remoting.UpdateConsumerOffset: commit.Decode,
+	} {
+		request := goldenRequest(t, code)
+		var cmd remoting.Command
+		var reply remoting.ExtWriter
+		if allocs := testing.AllocsPerRun(100, func() {
+			if remoting.Decode(request, &cmd) != nil || header(&cmd.Ext) != nil {
+				t.Fatal(remoting.RequestCodeName(code))
+			}
+			reply.Reset()
+			popped.Encode(&reply)
+		}); allocs != 0 {
+			t.Errorf("%s: %v allocations, want none", remoting.RequestCodeName(code), allocs)
+		}
+	}
+}

@@ -65,13 +65,7 @@ func (w *ExtWriter) Bool(key string, value bool) {
 	w.buf = append(w.buf, '"')
 }
 
-// optString adds a field unless it is empty.
-func (w *ExtWriter) optString(key, value string) {
-	if value != "" {
-		w.String(key, value)
-	}
-}
-
+// optBytes adds a field unless it is nil.
 func (w *ExtWriter) optBytes(key string, value []byte) {
 	if value != nil {
 		w.Bytes(key, value)

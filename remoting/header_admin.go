@@ -15,46 +15,37 @@ type CreateTopicRequest struct {
 }
 
 // Decode reads the header.
-func (h *CreateTopicRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = CreateTopicRequest{
-		Topic: r.optText("topic"), DefaultTopic: r.optText("defaultTopic"),
-		ReadQueueNums: r.int32("readQueueNums"), WriteQueueNums: r.int32("writeQueueNums"), Perm: r.int32("perm"),
-		TopicFilterType: r.optText("topicFilterType"), TopicSysFlag: r.optInt32("topicSysFlag", 0),
-		Order: r.optBool("order", false), Attributes: r.optText("attributes"), Force: r.optBool("force", false),
-	}
-	return r.err()
-}
+func (h *CreateTopicRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *CreateTopicRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.optString("defaultTopic", h.DefaultTopic)
-	w.Int("readQueueNums", int64(h.ReadQueueNums))
-	w.Int("writeQueueNums", int64(h.WriteQueueNums))
-	w.Int("perm", int64(h.Perm))
-	w.optString("topicFilterType", h.TopicFilterType)
-	w.Int("topicSysFlag", int64(h.TopicSysFlag))
-	w.Bool("order", h.Order)
-	w.optString("attributes", h.Attributes)
-	w.Bool("force", h.Force)
+func (h *CreateTopicRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *CreateTopicRequest) fields(f *headerFields) {
+	f.anyText("topic", &h.Topic)
+	f.optText("defaultTopic", &h.DefaultTopic)
+	f.int32("readQueueNums", &h.ReadQueueNums)
+	f.int32("writeQueueNums", &h.WriteQueueNums)
+	f.int32("perm", &h.Perm)
+	f.optText("topicFilterType", &h.TopicFilterType)
+	f.int32Or("topicSysFlag", &h.TopicSysFlag, 0)
+	f.boolOr("order", &h.Order, false)
+	f.optText("attributes", &h.Attributes)
+	f.boolOr("force", &h.Force, false)
 }
 
 // TopicRequest is the header of the requests that name one topic and nothing else that
 // matters: DELETE_TOPIC_IN_BROKER (215), GET_TOPIC_CONFIG (351), GET_TOPIC_STATS_INFO (202),
-// QUERY_TOPIC_CONSUME_BY_WHO (300).
+// QUERY_TOPIC_CONSUME_BY_WHO (300), REGISTER_TOPIC_IN_NAMESRV (217).
 type TopicRequest struct{ Topic string }
 
 // Decode reads the header.
-func (h *TopicRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Topic = r.text("topic")
-	return r.err()
-}
+func (h *TopicRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *TopicRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
+func (h *TopicRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *TopicRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
 }
 
 // DeleteTopicRequest is the header of DELETE_TOPIC_IN_BROKER (215).
@@ -73,29 +64,25 @@ type DeleteSubscriptionGroupRequest struct {
 }
 
 // Decode reads the header.
-func (h *DeleteSubscriptionGroupRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.GroupName, h.CleanOffset = r.text("groupName"), r.optBool("cleanOffset", false)
-	return r.err()
-}
+func (h *DeleteSubscriptionGroupRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *DeleteSubscriptionGroupRequest) Encode(w *ExtWriter) {
-	w.String("groupName", h.GroupName)
-	w.Bool("cleanOffset", h.CleanOffset)
+func (h *DeleteSubscriptionGroupRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *DeleteSubscriptionGroupRequest) fields(f *headerFields) {
+	f.text("groupName", &h.GroupName)
+	f.boolOr("cleanOffset", &h.CleanOffset, false)
 }
 
 // GetSubscriptionGroupRequest is the header of GET_SUBSCRIPTIONGROUP_CONFIG (352).
 type GetSubscriptionGroupRequest struct{ Group string }
 
 // Decode reads the header.
-func (h *GetSubscriptionGroupRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Group = r.text("group")
-	return r.err()
-}
+func (h *GetSubscriptionGroupRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetSubscriptionGroupRequest) Encode(w *ExtWriter) {
-	w.String("group", h.Group)
+func (h *GetSubscriptionGroupRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetSubscriptionGroupRequest) fields(f *headerFields) {
+	f.text("group", &h.Group)
 }

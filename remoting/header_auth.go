@@ -7,17 +7,13 @@ type AuthUserRequest struct {
 }
 
 // Decode reads the header.
-func (h *AuthUserRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = AuthUserRequest{
-		Username: r.optText("username"),
-	}
-	return r.err()
-}
+func (h *AuthUserRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *AuthUserRequest) Encode(w *ExtWriter) {
-	w.optString("username", h.Username)
+func (h *AuthUserRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *AuthUserRequest) fields(f *headerFields) {
+	f.optText("username", &h.Username)
 }
 
 // AuthListUserRequest is the header of AUTH_LIST_USER (3005).
@@ -26,17 +22,13 @@ type AuthListUserRequest struct {
 }
 
 // Decode reads the header.
-func (h *AuthListUserRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = AuthListUserRequest{
-		Filter: r.optText("filter"),
-	}
-	return r.err()
-}
+func (h *AuthListUserRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *AuthListUserRequest) Encode(w *ExtWriter) {
-	w.optString("filter", h.Filter)
+func (h *AuthListUserRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *AuthListUserRequest) fields(f *headerFields) {
+	f.optText("filter", &h.Filter)
 }
 
 // AuthACLRequest is the header of AUTH_CREATE_ACL (3006), AUTH_UPDATE_ACL (3007), AUTH_DELETE_ACL
@@ -48,21 +40,15 @@ type AuthACLRequest struct {
 }
 
 // Decode reads the header.
-func (h *AuthACLRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = AuthACLRequest{
-		Subject:    r.optText("subject"),
-		PolicyType: r.optText("policyType"),
-		Resource:   r.optText("resource"),
-	}
-	return r.err()
-}
+func (h *AuthACLRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *AuthACLRequest) Encode(w *ExtWriter) {
-	w.optString("subject", h.Subject)
-	w.optString("policyType", h.PolicyType)
-	w.optString("resource", h.Resource)
+func (h *AuthACLRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *AuthACLRequest) fields(f *headerFields) {
+	f.optText("subject", &h.Subject)
+	f.optText("policyType", &h.PolicyType)
+	f.optText("resource", &h.Resource)
 }
 
 // AuthListACLRequest is the header of AUTH_LIST_ACL (3010).
@@ -72,17 +58,12 @@ type AuthListACLRequest struct {
 }
 
 // Decode reads the header.
-func (h *AuthListACLRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = AuthListACLRequest{
-		SubjectFilter:  r.optText("subjectFilter"),
-		ResourceFilter: r.optText("resourceFilter"),
-	}
-	return r.err()
-}
+func (h *AuthListACLRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *AuthListACLRequest) Encode(w *ExtWriter) {
-	w.optString("subjectFilter", h.SubjectFilter)
-	w.optString("resourceFilter", h.ResourceFilter)
+func (h *AuthListACLRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *AuthListACLRequest) fields(f *headerFields) {
+	f.optText("subjectFilter", &h.SubjectFilter)
+	f.optText("resourceFilter", &h.ResourceFilter)
 }

@@ -8,95 +8,67 @@ type UnregisterClientRequest struct {
 }
 
 // Decode reads the header.
-func (h *UnregisterClientRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = UnregisterClientRequest{
-		ClientID: r.text("clientID"), ProducerGroup: r.optText("producerGroup"), ConsumerGroup: r.optText("consumerGroup"),
-	}
-	return r.err()
-}
+func (h *UnregisterClientRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *UnregisterClientRequest) Encode(w *ExtWriter) {
-	w.String("clientID", h.ClientID)
-	w.optString("producerGroup", h.ProducerGroup)
-	w.optString("consumerGroup", h.ConsumerGroup)
+func (h *UnregisterClientRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *UnregisterClientRequest) fields(f *headerFields) {
+	f.text("clientID", &h.ClientID)
+	f.optText("producerGroup", &h.ProducerGroup)
+	f.optText("consumerGroup", &h.ConsumerGroup)
+}
+
+// ConsumerGroupRequest is the header of the requests that name one group of consumers and nothing else:
+// GET_CONSUMER_LIST_BY_GROUP (38), NOTIFY_CONSUMER_IDS_CHANGED (40), GET_CONSUMER_CONNECTION_LIST (203).
+type ConsumerGroupRequest struct{ ConsumerGroup string }
+
+// Decode reads the header.
+func (h *ConsumerGroupRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
+
+// Encode writes the header.
+func (h *ConsumerGroupRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ConsumerGroupRequest) fields(f *headerFields) {
+	f.text("consumerGroup", &h.ConsumerGroup)
 }
 
 // GetConsumerListByGroupRequest is the header of GET_CONSUMER_LIST_BY_GROUP (38).
-type GetConsumerListByGroupRequest struct{ ConsumerGroup string }
-
-// Decode reads the header.
-func (h *GetConsumerListByGroupRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.ConsumerGroup = r.text("consumerGroup")
-	return r.err()
-}
-
-// Encode writes the header.
-func (h *GetConsumerListByGroupRequest) Encode(w *ExtWriter) {
-	w.String("consumerGroup", h.ConsumerGroup)
-}
+type GetConsumerListByGroupRequest = ConsumerGroupRequest
 
 // GetConsumerConnectionListRequest is the header of GET_CONSUMER_CONNECTION_LIST (203).
-type GetConsumerConnectionListRequest struct{ ConsumerGroup string }
+type GetConsumerConnectionListRequest = ConsumerGroupRequest
 
-// Decode reads the header.
-func (h *GetConsumerConnectionListRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.ConsumerGroup = r.text("consumerGroup")
-	return r.err()
-}
-
-// Encode writes the header.
-func (h *GetConsumerConnectionListRequest) Encode(w *ExtWriter) {
-	w.String("consumerGroup", h.ConsumerGroup)
-}
+// NotifyConsumerIdsChangedRequest is the header of NOTIFY_CONSUMER_IDS_CHANGED (40), which
+// the broker sends oneway to a group's members.
+type NotifyConsumerIdsChangedRequest = ConsumerGroupRequest
 
 // GetProducerConnectionListRequest is the header of GET_PRODUCER_CONNECTION_LIST (204).
 type GetProducerConnectionListRequest struct{ ProducerGroup string }
 
 // Decode reads the header.
 func (h *GetProducerConnectionListRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.ProducerGroup = r.text("producerGroup")
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *GetProducerConnectionListRequest) Encode(w *ExtWriter) {
-	w.String("producerGroup", h.ProducerGroup)
-}
+func (h *GetProducerConnectionListRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
 
-// NotifyConsumerIdsChangedRequest is the header of NOTIFY_CONSUMER_IDS_CHANGED (40), which
-// the broker sends oneway to a group's members.
-type NotifyConsumerIdsChangedRequest struct{ ConsumerGroup string }
-
-// Encode writes the header.
-func (h *NotifyConsumerIdsChangedRequest) Encode(w *ExtWriter) {
-	w.String("consumerGroup", h.ConsumerGroup)
-}
-
-// Decode reads the header.
-func (h *NotifyConsumerIdsChangedRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.ConsumerGroup = r.text("consumerGroup")
-	return r.err()
+func (h *GetProducerConnectionListRequest) fields(f *headerFields) {
+	f.text("producerGroup", &h.ProducerGroup)
 }
 
 // ViewMessageRequest is the header of VIEW_MESSAGE_BY_ID (33).
 type ViewMessageRequest struct{ Offset int64 }
 
 // Decode reads the header.
-func (h *ViewMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Offset = r.int64("offset")
-	return r.err()
-}
+func (h *ViewMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ViewMessageRequest) Encode(w *ExtWriter) {
-	w.Int("offset", h.Offset)
+func (h *ViewMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ViewMessageRequest) fields(f *headerFields) {
+	f.int64("offset", &h.Offset)
 }
 
 // GetConsumeStatsRequest is the header of GET_CONSUME_STATS (208).
@@ -109,37 +81,30 @@ type GetConsumeStatsRequest struct {
 }
 
 // Decode reads the header.
-func (h *GetConsumeStatsRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.ConsumerGroup, h.Topic, h.TopicList = r.text("consumerGroup"), r.optText("topic"), r.optText("topicList")
-	h.Waiting = r.optBool("showWaiting", false)
-	return r.err()
-}
+func (h *GetConsumeStatsRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetConsumeStatsRequest) Encode(w *ExtWriter) {
-	w.String("consumerGroup", h.ConsumerGroup)
-	w.optString("topic", h.Topic)
-	w.optString("topicList", h.TopicList)
-	if h.Waiting {
-		w.Bool("showWaiting", true)
-	}
+func (h *GetConsumeStatsRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetConsumeStatsRequest) fields(f *headerFields) {
+	f.text("consumerGroup", &h.ConsumerGroup)
+	f.optText("topic", &h.Topic)
+	f.optText("topicList", &h.TopicList)
+	f.mark("showWaiting", &h.Waiting)
 }
 
 // ViewBrokerStatsDataRequest is the header of VIEW_BROKER_STATS_DATA (315).
 type ViewBrokerStatsDataRequest struct{ StatsName, StatsKey string }
 
 // Decode reads the header.
-func (h *ViewBrokerStatsDataRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.StatsName, h.StatsKey = r.text("statsName"), r.text("statsKey")
-	return r.err()
-}
+func (h *ViewBrokerStatsDataRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ViewBrokerStatsDataRequest) Encode(w *ExtWriter) {
-	w.String("statsName", h.StatsName)
-	w.String("statsKey", h.StatsKey)
+func (h *ViewBrokerStatsDataRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ViewBrokerStatsDataRequest) fields(f *headerFields) {
+	f.text("statsName", &h.StatsName)
+	f.text("statsKey", &h.StatsKey)
 }
 
 // QueryMessageRequest is the header of QUERY_MESSAGE (12).
@@ -156,25 +121,17 @@ type QueryMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *QueryMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryMessageRequest{
-		Topic: r.text("topic"), Key: r.text("key"), MaxNum: r.int32("maxNum"),
-		BeginTimestamp: r.int64("beginTimestamp"), EndTimestamp: r.int64("endTimestamp"),
-		IndexType: r.optText("indexType"), UniqueKey: r.optText("_UNIQUE_KEY_QUERY") == "true",
-	}
-	return r.err()
-}
+func (h *QueryMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryMessageRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.String("key", h.Key)
-	w.Int("maxNum", int64(h.MaxNum))
-	w.Int("beginTimestamp", h.BeginTimestamp)
-	w.Int("endTimestamp", h.EndTimestamp)
-	w.optString("indexType", h.IndexType)
-	if h.UniqueKey {
-		w.String("_UNIQUE_KEY_QUERY", "true")
-	}
+func (h *QueryMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryMessageRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
+	f.text("key", &h.Key)
+	f.int32("maxNum", &h.MaxNum)
+	f.int64("beginTimestamp", &h.BeginTimestamp)
+	f.int64("endTimestamp", &h.EndTimestamp)
+	f.optText("indexType", &h.IndexType)
+	f.mark("_UNIQUE_KEY_QUERY", &h.UniqueKey)
 }

@@ -6,17 +6,13 @@ type GetBrokerConsumeStatsRequest struct {
 }
 
 // Decode reads the header.
-func (h *GetBrokerConsumeStatsRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetBrokerConsumeStatsRequest{
-		IsOrder: r.optBool("isOrder", false),
-	}
-	return r.err()
-}
+func (h *GetBrokerConsumeStatsRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetBrokerConsumeStatsRequest) Encode(w *ExtWriter) {
-	w.Bool("isOrder", h.IsOrder)
+func (h *GetBrokerConsumeStatsRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetBrokerConsumeStatsRequest) fields(f *headerFields) {
+	f.boolOr("isOrder", &h.IsOrder, false)
 }
 
 // QueryTopicsByConsumerRequest is the header of QUERY_TOPICS_BY_CONSUMER (343).
@@ -25,17 +21,13 @@ type QueryTopicsByConsumerRequest struct {
 }
 
 // Decode reads the header.
-func (h *QueryTopicsByConsumerRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryTopicsByConsumerRequest{
-		Group: r.text("group"),
-	}
-	return r.err()
-}
+func (h *QueryTopicsByConsumerRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryTopicsByConsumerRequest) Encode(w *ExtWriter) {
-	w.String("group", h.Group)
+func (h *QueryTopicsByConsumerRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryTopicsByConsumerRequest) fields(f *headerFields) {
+	f.text("group", &h.Group)
 }
 
 // QuerySubscriptionByConsumerRequest is the header of QUERY_SUBSCRIPTION_BY_CONSUMER (345).
@@ -46,18 +38,15 @@ type QuerySubscriptionByConsumerRequest struct {
 
 // Decode reads the header.
 func (h *QuerySubscriptionByConsumerRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QuerySubscriptionByConsumerRequest{
-		Group: r.text("group"),
-		Topic: r.optText("topic"),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *QuerySubscriptionByConsumerRequest) Encode(w *ExtWriter) {
-	w.String("group", h.Group)
-	w.optString("topic", h.Topic)
+func (h *QuerySubscriptionByConsumerRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QuerySubscriptionByConsumerRequest) fields(f *headerFields) {
+	f.text("group", &h.Group)
+	f.optText("topic", &h.Topic)
 }
 
 // QueryConsumeTimeSpanRequest is the header of QUERY_CONSUME_TIME_SPAN (303).
@@ -67,19 +56,14 @@ type QueryConsumeTimeSpanRequest struct {
 }
 
 // Decode reads the header.
-func (h *QueryConsumeTimeSpanRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryConsumeTimeSpanRequest{
-		Topic: r.text("topic"),
-		Group: r.text("group"),
-	}
-	return r.err()
-}
+func (h *QueryConsumeTimeSpanRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryConsumeTimeSpanRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.String("group", h.Group)
+func (h *QueryConsumeTimeSpanRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryConsumeTimeSpanRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
+	f.text("group", &h.Group)
 }
 
 // CloneGroupOffsetRequest is the header of CLONE_GROUP_OFFSET (314).
@@ -91,23 +75,16 @@ type CloneGroupOffsetRequest struct {
 }
 
 // Decode reads the header.
-func (h *CloneGroupOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = CloneGroupOffsetRequest{
-		SrcGroup:  r.text("srcGroup"),
-		DestGroup: r.text("destGroup"),
-		Topic:     r.optText("topic"),
-		Offline:   r.optBool("offline", false),
-	}
-	return r.err()
-}
+func (h *CloneGroupOffsetRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *CloneGroupOffsetRequest) Encode(w *ExtWriter) {
-	w.String("srcGroup", h.SrcGroup)
-	w.String("destGroup", h.DestGroup)
-	w.optString("topic", h.Topic)
-	w.Bool("offline", h.Offline)
+func (h *CloneGroupOffsetRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *CloneGroupOffsetRequest) fields(f *headerFields) {
+	f.text("srcGroup", &h.SrcGroup)
+	f.text("destGroup", &h.DestGroup)
+	f.optText("topic", &h.Topic)
+	f.boolOr("offline", &h.Offline, false)
 }
 
 // QueryConsumeQueueRequest is the header of QUERY_CONSUME_QUEUE (321).
@@ -120,25 +97,17 @@ type QueryConsumeQueueRequest struct {
 }
 
 // Decode reads the header.
-func (h *QueryConsumeQueueRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryConsumeQueueRequest{
-		Topic:         r.optText("topic"),
-		QueueID:       r.optInt32("queueId", 0),
-		Index:         r.optInt64("index", 0),
-		Count:         r.optInt32("count", 0),
-		ConsumerGroup: r.optText("consumerGroup"),
-	}
-	return r.err()
-}
+func (h *QueryConsumeQueueRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryConsumeQueueRequest) Encode(w *ExtWriter) {
-	w.optString("topic", h.Topic)
-	w.optInt("queueId", int64(h.QueueID), 0)
-	w.optInt("index", h.Index, 0)
-	w.optInt("count", int64(h.Count), 0)
-	w.optString("consumerGroup", h.ConsumerGroup)
+func (h *QueryConsumeQueueRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryConsumeQueueRequest) fields(f *headerFields) {
+	f.optText("topic", &h.Topic)
+	f.optInt32("queueId", &h.QueueID, 0)
+	f.optInt64("index", &h.Index, 0)
+	f.optInt32("count", &h.Count, 0)
+	f.optText("consumerGroup", &h.ConsumerGroup)
 }
 
 // UpdateAndGetGroupForbiddenRequest is the header of UPDATE_AND_GET_GROUP_FORBIDDEN (353).
@@ -150,20 +119,16 @@ type UpdateAndGetGroupForbiddenRequest struct {
 
 // Decode reads the header.
 func (h *UpdateAndGetGroupForbiddenRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = UpdateAndGetGroupForbiddenRequest{
-		Group:    r.text("group"),
-		Topic:    r.text("topic"),
-		Readable: r.optText("readable"),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *UpdateAndGetGroupForbiddenRequest) Encode(w *ExtWriter) {
-	w.String("group", h.Group)
-	w.String("topic", h.Topic)
-	w.optString("readable", h.Readable)
+func (h *UpdateAndGetGroupForbiddenRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *UpdateAndGetGroupForbiddenRequest) fields(f *headerFields) {
+	f.text("group", &h.Group)
+	f.text("topic", &h.Topic)
+	f.optText("readable", &h.Readable)
 }
 
 // GetAllTopicConfigRequest is the header of GET_ALL_TOPIC_CONFIG (21); without fields it asks for
@@ -175,21 +140,15 @@ type GetAllTopicConfigRequest struct {
 }
 
 // Decode reads the header.
-func (h *GetAllTopicConfigRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetAllTopicConfigRequest{
-		TopicSeq:    r.optInt32("topicSeq", -1),
-		DataVersion: r.optText("dataVersion"),
-		MaxTopicNum: r.optInt32("maxTopicNum", -1),
-	}
-	return r.err()
-}
+func (h *GetAllTopicConfigRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetAllTopicConfigRequest) Encode(w *ExtWriter) {
-	w.optInt("topicSeq", int64(h.TopicSeq), -1)
-	w.optString("dataVersion", h.DataVersion)
-	w.optInt("maxTopicNum", int64(h.MaxTopicNum), -1)
+func (h *GetAllTopicConfigRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetAllTopicConfigRequest) fields(f *headerFields) {
+	f.optInt32("topicSeq", &h.TopicSeq, -1)
+	f.optText("dataVersion", &h.DataVersion)
+	f.optInt32("maxTopicNum", &h.MaxTopicNum, -1)
 }
 
 // GetAllTopicConfigResponse answers GET_ALL_TOPIC_CONFIG.
@@ -198,17 +157,13 @@ type GetAllTopicConfigResponse struct {
 }
 
 // Decode reads the header.
-func (h *GetAllTopicConfigResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetAllTopicConfigResponse{
-		TotalTopicNum: r.optInt32("totalTopicNum", 0),
-	}
-	return r.err()
-}
+func (h *GetAllTopicConfigResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetAllTopicConfigResponse) Encode(w *ExtWriter) {
-	w.optInt("totalTopicNum", int64(h.TotalTopicNum), 0)
+func (h *GetAllTopicConfigResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetAllTopicConfigResponse) fields(f *headerFields) {
+	f.optInt32("totalTopicNum", &h.TotalTopicNum, 0)
 }
 
 // GetAllSubscriptionGroupRequest is the header of GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201); without
@@ -220,21 +175,15 @@ type GetAllSubscriptionGroupRequest struct {
 }
 
 // Decode reads the header.
-func (h *GetAllSubscriptionGroupRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetAllSubscriptionGroupRequest{
-		GroupSeq:    r.optInt32("groupSeq", -1),
-		DataVersion: r.optText("dataVersion"),
-		MaxGroupNum: r.optInt32("maxGroupNum", -1),
-	}
-	return r.err()
-}
+func (h *GetAllSubscriptionGroupRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetAllSubscriptionGroupRequest) Encode(w *ExtWriter) {
-	w.optInt("groupSeq", int64(h.GroupSeq), -1)
-	w.optString("dataVersion", h.DataVersion)
-	w.optInt("maxGroupNum", int64(h.MaxGroupNum), -1)
+func (h *GetAllSubscriptionGroupRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetAllSubscriptionGroupRequest) fields(f *headerFields) {
+	f.optInt32("groupSeq", &h.GroupSeq, -1)
+	f.optText("dataVersion", &h.DataVersion)
+	f.optInt32("maxGroupNum", &h.MaxGroupNum, -1)
 }
 
 // GetAllSubscriptionGroupResponse answers GET_ALL_SUBSCRIPTIONGROUP_CONFIG.
@@ -244,14 +193,12 @@ type GetAllSubscriptionGroupResponse struct {
 
 // Decode reads the header.
 func (h *GetAllSubscriptionGroupResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetAllSubscriptionGroupResponse{
-		TotalGroupNum: r.optInt32("totalGroupNum", 0),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *GetAllSubscriptionGroupResponse) Encode(w *ExtWriter) {
-	w.optInt("totalGroupNum", int64(h.TotalGroupNum), 0)
+func (h *GetAllSubscriptionGroupResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetAllSubscriptionGroupResponse) fields(f *headerFields) {
+	f.optInt32("totalGroupNum", &h.TotalGroupNum, 0)
 }

@@ -10,35 +10,20 @@ type QueryConsumerOffsetRequest struct {
 }
 
 // Decode reads the header.
-func (h *QueryConsumerOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryConsumerOffsetRequest{
-		ConsumerGroup: r.bytes("consumerGroup"), Topic: r.bytes("topic"), QueueID: r.int32("queueId"),
-		SetZeroIfNotFound: r.optBool("setZeroIfNotFound", true),
-	}
-	return r.err()
-}
+func (h *QueryConsumerOffsetRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryConsumerOffsetRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Bool("setZeroIfNotFound", h.SetZeroIfNotFound)
+func (h *QueryConsumerOffsetRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryConsumerOffsetRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.boolOr("setZeroIfNotFound", &h.SetZeroIfNotFound, true)
 }
 
 // QueryConsumerOffsetResponse answers QUERY_CONSUMER_OFFSET.
-type QueryConsumerOffsetResponse struct{ Offset int64 }
-
-// Encode writes the header.
-func (h *QueryConsumerOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
-
-// Decode reads the header.
-func (h *QueryConsumerOffsetResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Offset = r.int64("offset")
-	return r.err()
-}
+type QueryConsumerOffsetResponse = OffsetResponse
 
 // UpdateConsumerOffsetRequest is the header of UPDATE_CONSUMER_OFFSET (15). Text fields
 // alias the frame.
@@ -50,161 +35,98 @@ type UpdateConsumerOffsetRequest struct {
 }
 
 // Decode reads the header.
-func (h *UpdateConsumerOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = UpdateConsumerOffsetRequest{
-		ConsumerGroup: r.bytes("consumerGroup"), Topic: r.bytes("topic"), QueueID: r.int32("queueId"),
-		CommitOffset: r.int64("commitOffset"),
-	}
-	return r.err()
-}
+func (h *UpdateConsumerOffsetRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *UpdateConsumerOffsetRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("commitOffset", h.CommitOffset)
+func (h *UpdateConsumerOffsetRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *UpdateConsumerOffsetRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.int64("commitOffset", &h.CommitOffset)
 }
 
-// queueRequest is what the requests about one queue have in common. Topic aliases the frame.
-type queueRequest struct {
+// QueueRequest is the header of the requests that name one queue and nothing else: GET_MAX_OFFSET (30),
+// GET_MIN_OFFSET (31), GET_EARLIEST_MSG_STORETIME (32). Topic aliases the frame.
+type QueueRequest struct {
 	Topic   []byte
 	QueueID int32
 }
 
-func (h *queueRequest) decode(r *headerReader) {
-	h.Topic, h.QueueID = r.bytes("topic"), r.int32("queueId")
+// Decode reads the header.
+func (h *QueueRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
+
+// Encode writes the header.
+func (h *QueueRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueueRequest) fields(f *headerFields) {
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+}
+
+// OffsetResponse answers the requests for one offset, in units of the queue: GET_MAX_OFFSET,
+// GET_MIN_OFFSET, SEARCH_OFFSET_BY_TIMESTAMP, QUERY_CONSUMER_OFFSET.
+type OffsetResponse struct{ Offset int64 }
+
+// Decode reads the header.
+func (h *OffsetResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
+
+// Encode writes the header.
+func (h *OffsetResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *OffsetResponse) fields(f *headerFields) {
+	f.int64("offset", &h.Offset)
 }
 
 // GetMaxOffsetRequest is the header of GET_MAX_OFFSET (30).
-type GetMaxOffsetRequest struct{ queueRequest }
-
-// Decode reads the header.
-func (h *GetMaxOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.decode(&r)
-	return r.err()
-}
-
-// Encode writes the header.
-func (h *GetMaxOffsetRequest) Encode(w *ExtWriter) {
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-}
+type GetMaxOffsetRequest = QueueRequest
 
 // GetMaxOffsetResponse answers GET_MAX_OFFSET.
-type GetMaxOffsetResponse struct{ Offset int64 }
-
-// Encode writes the header.
-func (h *GetMaxOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
-
-// Decode reads the header.
-func (h *GetMaxOffsetResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Offset = r.int64("offset")
-	return r.err()
-}
+type GetMaxOffsetResponse = OffsetResponse
 
 // GetMinOffsetRequest is the header of GET_MIN_OFFSET (31).
-type GetMinOffsetRequest struct{ queueRequest }
-
-// Decode reads the header.
-func (h *GetMinOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.decode(&r)
-	return r.err()
-}
-
-// Encode writes the header.
-func (h *GetMinOffsetRequest) Encode(w *ExtWriter) {
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-}
+type GetMinOffsetRequest = QueueRequest
 
 // GetMinOffsetResponse answers GET_MIN_OFFSET.
-type GetMinOffsetResponse struct{ Offset int64 }
-
-// Encode writes the header.
-func (h *GetMinOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
-
-// Decode reads the header.
-func (h *GetMinOffsetResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Offset = r.int64("offset")
-	return r.err()
-}
+type GetMinOffsetResponse = OffsetResponse
 
 // SearchOffsetRequest is the header of SEARCH_OFFSET_BY_TIMESTAMP (29).
 type SearchOffsetRequest struct {
-	queueRequest
+	QueueRequest
 	Timestamp    int64  // ms, store time
 	BoundaryType string // "lower" (also when absent) or "upper"
 }
 
 // Decode reads the header.
-func (h *SearchOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.decode(&r)
-	h.Timestamp, h.BoundaryType = r.int64("timestamp"), r.optText("boundaryType")
-	return r.err()
-}
+func (h *SearchOffsetRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *SearchOffsetRequest) Encode(w *ExtWriter) {
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("timestamp", h.Timestamp)
-	w.optString("boundaryType", h.BoundaryType)
+func (h *SearchOffsetRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *SearchOffsetRequest) fields(f *headerFields) {
+	h.QueueRequest.fields(f)
+	f.int64("timestamp", &h.Timestamp)
+	f.optText("boundaryType", &h.BoundaryType)
 }
 
 // SearchOffsetResponse answers SEARCH_OFFSET_BY_TIMESTAMP.
-type SearchOffsetResponse struct{ Offset int64 }
-
-// Encode writes the header.
-func (h *SearchOffsetResponse) Encode(w *ExtWriter) { w.Int("offset", h.Offset) }
-
-// Decode reads the header.
-func (h *SearchOffsetResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Offset = r.int64("offset")
-	return r.err()
-}
+type SearchOffsetResponse = OffsetResponse
 
 // GetEarliestMsgStoretimeRequest is the header of GET_EARLIEST_MSG_STORETIME (32).
-type GetEarliestMsgStoretimeRequest struct{ queueRequest }
-
-// Decode reads the header.
-func (h *GetEarliestMsgStoretimeRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.decode(&r)
-	return r.err()
-}
-
-// Encode writes the header.
-func (h *GetEarliestMsgStoretimeRequest) Encode(w *ExtWriter) {
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-}
+type GetEarliestMsgStoretimeRequest = QueueRequest
 
 // GetEarliestMsgStoretimeResponse answers GET_EARLIEST_MSG_STORETIME; -1 means none.
 type GetEarliestMsgStoretimeResponse struct{ Timestamp int64 }
 
-// Encode writes the header.
-func (h *GetEarliestMsgStoretimeResponse) Encode(w *ExtWriter) { w.Int("timestamp", h.Timestamp) }
-
 // Decode reads the header.
 func (h *GetEarliestMsgStoretimeResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	h.Timestamp = r.int64("timestamp")
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
-// bytes reads a required field that aliases the frame.
-func (r *headerReader) bytes(name string) []byte {
-	v, ok := r.fields.Get(name)
-	if !ok {
-		r.fail(nullField(name))
-	}
-	return v
+// Encode writes the header.
+func (h *GetEarliestMsgStoretimeResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetEarliestMsgStoretimeResponse) fields(f *headerFields) {
+	f.int64("timestamp", &h.Timestamp)
 }

@@ -17,39 +17,24 @@ type PopMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *PopMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PopMessageRequest{
-		ConsumerGroup:  r.bytes("consumerGroup"),
-		Topic:          r.bytes("topic"),
-		QueueID:        r.int32("queueId"),
-		MaxMsgNums:     r.int32("maxMsgNums"),
-		InvisibleTime:  r.int64("invisibleTime"),
-		PollTime:       r.int64("pollTime"),
-		BornTime:       r.optInt64("bornTime", 0),
-		InitMode:       r.int32("initMode"),
-		ExpressionType: r.optBytes("expType"),
-		Expression:     r.optBytes("exp"),
-		Order:          r.optBool("order", false),
-		AttemptID:      r.optBytes("attemptId"),
-	}
-	return r.err()
-}
+func (h *PopMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *PopMessageRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("maxMsgNums", int64(h.MaxMsgNums))
-	w.Int("invisibleTime", h.InvisibleTime)
-	w.Int("pollTime", h.PollTime)
-	w.Int("bornTime", h.BornTime)
-	w.Int("initMode", int64(h.InitMode))
-	w.optBytes("expType", h.ExpressionType)
-	w.optBytes("exp", h.Expression)
-	w.Bool("order", h.Order)
-	w.optBytes("attemptId", h.AttemptID)
+func (h *PopMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PopMessageRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.int32("maxMsgNums", &h.MaxMsgNums)
+	f.int64("invisibleTime", &h.InvisibleTime)
+	f.int64("pollTime", &h.PollTime)
+	f.int64Or("bornTime", &h.BornTime, 0)
+	f.int32("initMode", &h.InitMode)
+	f.optBytes("expType", &h.ExpressionType)
+	f.optBytes("exp", &h.Expression)
+	f.boolOr("order", &h.Order, false)
+	f.optBytes("attemptId", &h.AttemptID)
 }
 
 // PopMessageResponse is the header of every result of a pop, refusals too.
@@ -67,29 +52,19 @@ type PopMessageResponse struct {
 }
 
 // Decode reads the header.
-func (h *PopMessageResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PopMessageResponse{
-		PopTime:         r.int64("popTime"),
-		InvisibleTime:   r.int64("invisibleTime"),
-		ReviveQID:       r.int32("reviveQid"),
-		RestNum:         r.int64("restNum"),
-		StartOffsetInfo: r.optBytes("startOffsetInfo"),
-		MsgOffsetInfo:   r.optBytes("msgOffsetInfo"),
-		OrderCountInfo:  r.optBytes("orderCountInfo"),
-	}
-	return r.err()
-}
+func (h *PopMessageResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *PopMessageResponse) Encode(w *ExtWriter) {
-	w.Int("popTime", h.PopTime)
-	w.Int("invisibleTime", h.InvisibleTime)
-	w.Int("reviveQid", int64(h.ReviveQID))
-	w.Int("restNum", h.RestNum)
-	w.optPlain("startOffsetInfo", h.StartOffsetInfo)
-	w.optPlain("msgOffsetInfo", h.MsgOffsetInfo)
-	w.optPlain("orderCountInfo", h.OrderCountInfo)
+func (h *PopMessageResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PopMessageResponse) fields(f *headerFields) {
+	f.int64("popTime", &h.PopTime)
+	f.int64("invisibleTime", &h.InvisibleTime)
+	f.int32("reviveQid", &h.ReviveQID)
+	f.int64("restNum", &h.RestNum)
+	f.optPlain("startOffsetInfo", &h.StartOffsetInfo)
+	f.optPlain("msgOffsetInfo", &h.MsgOffsetInfo)
+	f.optPlain("orderCountInfo", &h.OrderCountInfo)
 }
 
 // AckMessageRequest is the header of ACK_MESSAGE (200051). Text fields alias the frame.
@@ -103,27 +78,18 @@ type AckMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *AckMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = AckMessageRequest{
-		ConsumerGroup: r.bytes("consumerGroup"),
-		Topic:         r.bytes("topic"),
-		QueueID:       r.int32("queueId"),
-		ExtraInfo:     r.bytes("extraInfo"),
-		Offset:        r.int64("offset"),
-		LiteTopic:     r.optBytes("liteTopic"),
-	}
-	return r.err()
-}
+func (h *AckMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *AckMessageRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Bytes("extraInfo", h.ExtraInfo)
-	w.Int("offset", h.Offset)
-	w.optBytes("liteTopic", h.LiteTopic)
+func (h *AckMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *AckMessageRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.bytes("extraInfo", &h.ExtraInfo)
+	f.int64("offset", &h.Offset)
+	f.optBytes("liteTopic", &h.LiteTopic)
 }
 
 // ChangeInvisibleTimeRequest is the header of CHANGE_MESSAGE_INVISIBLETIME (200053). Text fields
@@ -140,31 +106,20 @@ type ChangeInvisibleTimeRequest struct {
 }
 
 // Decode reads the header.
-func (h *ChangeInvisibleTimeRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = ChangeInvisibleTimeRequest{
-		ConsumerGroup: r.bytes("consumerGroup"),
-		Topic:         r.bytes("topic"),
-		QueueID:       r.int32("queueId"),
-		ExtraInfo:     r.bytes("extraInfo"),
-		Offset:        r.int64("offset"),
-		InvisibleTime: r.int64("invisibleTime"),
-		LiteTopic:     r.optBytes("liteTopic"),
-		Suspend:       r.optBool("suspend", false),
-	}
-	return r.err()
-}
+func (h *ChangeInvisibleTimeRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ChangeInvisibleTimeRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Bytes("extraInfo", h.ExtraInfo)
-	w.Int("offset", h.Offset)
-	w.Int("invisibleTime", h.InvisibleTime)
-	w.optBytes("liteTopic", h.LiteTopic)
-	w.Bool("suspend", h.Suspend)
+func (h *ChangeInvisibleTimeRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ChangeInvisibleTimeRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.bytes("extraInfo", &h.ExtraInfo)
+	f.int64("offset", &h.Offset)
+	f.int64("invisibleTime", &h.InvisibleTime)
+	f.optBytes("liteTopic", &h.LiteTopic)
+	f.boolOr("suspend", &h.Suspend, false)
 }
 
 // ChangeInvisibleTimeResponse answers CHANGE_MESSAGE_INVISIBLETIME.
@@ -175,32 +130,13 @@ type ChangeInvisibleTimeResponse struct {
 }
 
 // Decode reads the header.
-func (h *ChangeInvisibleTimeResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = ChangeInvisibleTimeResponse{
-		PopTime:       r.int64("popTime"),
-		InvisibleTime: r.int64("invisibleTime"),
-		ReviveQID:     r.int32("reviveQid"),
-	}
-	return r.err()
-}
+func (h *ChangeInvisibleTimeResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ChangeInvisibleTimeResponse) Encode(w *ExtWriter) {
-	w.Int("popTime", h.PopTime)
-	w.Int("invisibleTime", h.InvisibleTime)
-	w.Int("reviveQid", int64(h.ReviveQID))
-}
+func (h *ChangeInvisibleTimeResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
 
-// optBytes reads a field that aliases the frame; nil when absent.
-func (r *headerReader) optBytes(name string) []byte {
-	v, _ := r.fields.Get(name)
-	return v
-}
-
-// optPlain adds a field whose value needs no escapes; nil is absent.
-func (w *ExtWriter) optPlain(key string, value []byte) {
-	if value != nil {
-		w.Plain(key, value)
-	}
+func (h *ChangeInvisibleTimeResponse) fields(f *headerFields) {
+	f.int64("popTime", &h.PopTime)
+	f.int64("invisibleTime", &h.InvisibleTime)
+	f.int32("reviveQid", &h.ReviveQID)
 }

@@ -9,23 +9,16 @@ type PeekMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *PeekMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PeekMessageRequest{
-		ConsumerGroup: r.bytes("consumerGroup"),
-		Topic:         r.bytes("topic"),
-		QueueID:       r.int32("queueId"),
-		MaxMsgNums:    r.int32("maxMsgNums"),
-	}
-	return r.err()
-}
+func (h *PeekMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *PeekMessageRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("maxMsgNums", int64(h.MaxMsgNums))
+func (h *PeekMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PeekMessageRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.int32("maxMsgNums", &h.MaxMsgNums)
 }
 
 // NotificationRequest is the header of NOTIFICATION (200054). Text fields alias the frame.
@@ -42,33 +35,21 @@ type NotificationRequest struct {
 }
 
 // Decode reads the header.
-func (h *NotificationRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = NotificationRequest{
-		ConsumerGroup:  r.bytes("consumerGroup"),
-		Topic:          r.bytes("topic"),
-		QueueID:        r.int32("queueId"),
-		PollTime:       r.int64("pollTime"),
-		BornTime:       r.optInt64("bornTime", 0),
-		Order:          r.optBool("order", false),
-		AttemptID:      r.optBytes("attemptId"),
-		ExpressionType: r.optBytes("expType"),
-		Expression:     r.optBytes("exp"),
-	}
-	return r.err()
-}
+func (h *NotificationRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *NotificationRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("pollTime", h.PollTime)
-	w.Int("bornTime", h.BornTime)
-	w.Bool("order", h.Order)
-	w.optBytes("attemptId", h.AttemptID)
-	w.optBytes("expType", h.ExpressionType)
-	w.optBytes("exp", h.Expression)
+func (h *NotificationRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *NotificationRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
+	f.int64("pollTime", &h.PollTime)
+	f.int64Or("bornTime", &h.BornTime, 0)
+	f.boolOr("order", &h.Order, false)
+	f.optBytes("attemptId", &h.AttemptID)
+	f.optBytes("expType", &h.ExpressionType)
+	f.optBytes("exp", &h.Expression)
 }
 
 // NotificationResponse answers NOTIFICATION.
@@ -78,16 +59,14 @@ type NotificationResponse struct {
 }
 
 // Decode reads the header.
-func (h *NotificationResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = NotificationResponse{HasMsg: r.optBool("hasMsg", false), PollingFull: r.optBool("pollingFull", false)}
-	return r.err()
-}
+func (h *NotificationResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *NotificationResponse) Encode(w *ExtWriter) {
-	w.Bool("hasMsg", h.HasMsg)
-	w.Bool("pollingFull", h.PollingFull)
+func (h *NotificationResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *NotificationResponse) fields(f *headerFields) {
+	f.boolOr("hasMsg", &h.HasMsg, false)
+	f.boolOr("pollingFull", &h.PollingFull, false)
 }
 
 // PollingInfoRequest is the header of POLLING_INFO (200055). Text fields alias the frame.
@@ -98,17 +77,15 @@ type PollingInfoRequest struct {
 }
 
 // Decode reads the header.
-func (h *PollingInfoRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PollingInfoRequest{ConsumerGroup: r.bytes("consumerGroup"), Topic: r.bytes("topic"), QueueID: r.int32("queueId")}
-	return r.err()
-}
+func (h *PollingInfoRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *PollingInfoRequest) Encode(w *ExtWriter) {
-	w.Bytes("consumerGroup", h.ConsumerGroup)
-	w.Bytes("topic", h.Topic)
-	w.Int("queueId", int64(h.QueueID))
+func (h *PollingInfoRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PollingInfoRequest) fields(f *headerFields) {
+	f.bytes("consumerGroup", &h.ConsumerGroup)
+	f.bytes("topic", &h.Topic)
+	f.int32("queueId", &h.QueueID)
 }
 
 // PollingInfoResponse answers POLLING_INFO.
@@ -117,11 +94,11 @@ type PollingInfoResponse struct {
 }
 
 // Decode reads the header.
-func (h *PollingInfoResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PollingInfoResponse{PollingNum: r.int32("pollingNum")}
-	return r.err()
-}
+func (h *PollingInfoResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *PollingInfoResponse) Encode(w *ExtWriter) { w.Int("pollingNum", int64(h.PollingNum)) }
+func (h *PollingInfoResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PollingInfoResponse) fields(f *headerFields) {
+	f.int32("pollingNum", &h.PollingNum)
+}

@@ -87,23 +87,17 @@ type PullMessageResponse struct {
 	GroupSysFlag         int32
 }
 
-// Encode writes the header.
-func (h *PullMessageResponse) Encode(w *ExtWriter) {
-	w.Int("groupSysFlag", int64(h.GroupSysFlag))
-	w.Int("maxOffset", h.MaxOffset)
-	w.Int("minOffset", h.MinOffset)
-	w.Int("nextBeginOffset", h.NextBeginOffset)
-	w.Int("suggestWhichBrokerId", h.SuggestWhichBrokerID)
-	w.Int("topicSysFlag", int64(h.TopicSysFlag))
-}
-
 // Decode reads the header.
-func (h *PullMessageResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PullMessageResponse{
-		SuggestWhichBrokerID: r.int64("suggestWhichBrokerId"), NextBeginOffset: r.int64("nextBeginOffset"),
-		MinOffset: r.int64("minOffset"), MaxOffset: r.int64("maxOffset"),
-		TopicSysFlag: r.optInt32("topicSysFlag", 0), GroupSysFlag: r.optInt32("groupSysFlag", 0),
-	}
-	return r.err()
+func (h *PullMessageResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
+
+// Encode writes the header.
+func (h *PullMessageResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PullMessageResponse) fields(f *headerFields) {
+	f.int32Or("groupSysFlag", &h.GroupSysFlag, 0)
+	f.int64("maxOffset", &h.MaxOffset)
+	f.int64("minOffset", &h.MinOffset)
+	f.int64("nextBeginOffset", &h.NextBeginOffset)
+	f.int64("suggestWhichBrokerId", &h.SuggestWhichBrokerID)
+	f.int32Or("topicSysFlag", &h.TopicSysFlag, 0)
 }

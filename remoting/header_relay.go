@@ -11,22 +11,17 @@ type ResetConsumerClientOffsetRequest struct {
 
 // Decode reads the header.
 func (h *ResetConsumerClientOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = ResetConsumerClientOffsetRequest{
-		Topic:     r.text("topic"),
-		Group:     r.text("group"),
-		Timestamp: r.optInt64("timestamp", 0),
-		IsForce:   r.optBool("isForce", false),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *ResetConsumerClientOffsetRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.String("group", h.Group)
-	w.optInt("timestamp", h.Timestamp, 0)
-	w.Bool("isForce", h.IsForce)
+func (h *ResetConsumerClientOffsetRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ResetConsumerClientOffsetRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
+	f.text("group", &h.Group)
+	f.optInt64("timestamp", &h.Timestamp, 0)
+	f.boolOr("isForce", &h.IsForce, false)
 }
 
 // GetConsumerStatusFromClientRequest is the header of GET_CONSUMER_STATUS_FROM_CLIENT (221).
@@ -37,18 +32,15 @@ type GetConsumerStatusFromClientRequest struct {
 
 // Decode reads the header.
 func (h *GetConsumerStatusFromClientRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetConsumerStatusFromClientRequest{
-		Topic: r.text("topic"),
-		Group: r.text("group"),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *GetConsumerStatusFromClientRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.String("group", h.Group)
+func (h *GetConsumerStatusFromClientRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetConsumerStatusFromClientRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
+	f.text("group", &h.Group)
 }
 
 // InvokeBrokerToResetOffsetRequest is the header of INVOKE_BROKER_TO_RESET_OFFSET (222).
@@ -63,26 +55,19 @@ type InvokeBrokerToResetOffsetRequest struct {
 
 // Decode reads the header.
 func (h *InvokeBrokerToResetOffsetRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = InvokeBrokerToResetOffsetRequest{
-		Topic:     r.text("topic"),
-		Group:     r.text("group"),
-		Timestamp: r.int64("timestamp"),
-		IsForce:   r.optBool("isForce", false),
-		QueueID:   r.optInt32("queueId", -1),
-		Offset:    r.optInt64("offset", -1),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *InvokeBrokerToResetOffsetRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.String("group", h.Group)
-	w.Int("timestamp", h.Timestamp)
-	w.Bool("isForce", h.IsForce)
-	w.optInt("queueId", int64(h.QueueID), -1)
-	w.optInt("offset", h.Offset, -1)
+func (h *InvokeBrokerToResetOffsetRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *InvokeBrokerToResetOffsetRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
+	f.text("group", &h.Group)
+	f.int64("timestamp", &h.Timestamp)
+	f.boolOr("isForce", &h.IsForce, false)
+	f.optInt32("queueId", &h.QueueID, -1)
+	f.optInt64("offset", &h.Offset, -1)
 }
 
 // InvokeBrokerToGetConsumerStatusRequest is the header of INVOKE_BROKER_TO_GET_CONSUMER_STATUS (223).
@@ -94,20 +79,16 @@ type InvokeBrokerToGetConsumerStatusRequest struct {
 
 // Decode reads the header.
 func (h *InvokeBrokerToGetConsumerStatusRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = InvokeBrokerToGetConsumerStatusRequest{
-		Topic:      r.text("topic"),
-		Group:      r.text("group"),
-		ClientAddr: r.optText("clientAddr"),
-	}
-	return r.err()
+	return decodeHeader(fields, h)
 }
 
 // Encode writes the header.
-func (h *InvokeBrokerToGetConsumerStatusRequest) Encode(w *ExtWriter) {
-	w.String("topic", h.Topic)
-	w.String("group", h.Group)
-	w.optString("clientAddr", h.ClientAddr)
+func (h *InvokeBrokerToGetConsumerStatusRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *InvokeBrokerToGetConsumerStatusRequest) fields(f *headerFields) {
+	f.text("topic", &h.Topic)
+	f.text("group", &h.Group)
+	f.optText("clientAddr", &h.ClientAddr)
 }
 
 // GetConsumerRunningInfoRequest is the header of GET_CONSUMER_RUNNING_INFO (307).
@@ -118,21 +99,15 @@ type GetConsumerRunningInfoRequest struct {
 }
 
 // Decode reads the header.
-func (h *GetConsumerRunningInfoRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetConsumerRunningInfoRequest{
-		ConsumerGroup: r.text("consumerGroup"),
-		ClientID:      r.text("clientId"),
-		JstackEnable:  r.optBool("jstackEnable", false),
-	}
-	return r.err()
-}
+func (h *GetConsumerRunningInfoRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetConsumerRunningInfoRequest) Encode(w *ExtWriter) {
-	w.String("consumerGroup", h.ConsumerGroup)
-	w.String("clientId", h.ClientID)
-	w.Bool("jstackEnable", h.JstackEnable)
+func (h *GetConsumerRunningInfoRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetConsumerRunningInfoRequest) fields(f *headerFields) {
+	f.text("consumerGroup", &h.ConsumerGroup)
+	f.text("clientId", &h.ClientID)
+	f.boolOr("jstackEnable", &h.JstackEnable, false)
 }
 
 // ConsumeMessageDirectlyRequest is the header of CONSUME_MESSAGE_DIRECTLY (309).
@@ -147,29 +122,19 @@ type ConsumeMessageDirectlyRequest struct {
 }
 
 // Decode reads the header.
-func (h *ConsumeMessageDirectlyRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = ConsumeMessageDirectlyRequest{
-		ConsumerGroup: r.text("consumerGroup"),
-		ClientID:      r.optText("clientId"),
-		MsgID:         r.optText("msgId"),
-		BrokerName:    r.optText("brokerName"),
-		Topic:         r.optText("topic"),
-		TopicSysFlag:  r.optInt32("topicSysFlag", 0),
-		GroupSysFlag:  r.optInt32("groupSysFlag", 0),
-	}
-	return r.err()
-}
+func (h *ConsumeMessageDirectlyRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ConsumeMessageDirectlyRequest) Encode(w *ExtWriter) {
-	w.String("consumerGroup", h.ConsumerGroup)
-	w.optString("clientId", h.ClientID)
-	w.optString("msgId", h.MsgID)
-	w.optString("brokerName", h.BrokerName)
-	w.optString("topic", h.Topic)
-	w.optInt("topicSysFlag", int64(h.TopicSysFlag), 0)
-	w.optInt("groupSysFlag", int64(h.GroupSysFlag), 0)
+func (h *ConsumeMessageDirectlyRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ConsumeMessageDirectlyRequest) fields(f *headerFields) {
+	f.text("consumerGroup", &h.ConsumerGroup)
+	f.optText("clientId", &h.ClientID)
+	f.optText("msgId", &h.MsgID)
+	f.optText("brokerName", &h.BrokerName)
+	f.optText("topic", &h.Topic)
+	f.optInt32("topicSysFlag", &h.TopicSysFlag, 0)
+	f.optInt32("groupSysFlag", &h.GroupSysFlag, 0)
 }
 
 // PushReplyMessageRequest is the header of PUSH_REPLY_MESSAGE_TO_CLIENT (326), which the broker
@@ -192,41 +157,24 @@ type PushReplyMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *PushReplyMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = PushReplyMessageRequest{
-		ProducerGroup:         r.text("producerGroup"),
-		Topic:                 r.text("topic"),
-		DefaultTopic:          r.text("defaultTopic"),
-		DefaultTopicQueueNums: r.int32("defaultTopicQueueNums"),
-		QueueID:               r.int32("queueId"),
-		SysFlag:               r.int32("sysFlag"),
-		BornTimestamp:         r.int64("bornTimestamp"),
-		Flag:                  r.int32("flag"),
-		Properties:            r.optText("properties"),
-		ReconsumeTimes:        r.optInt32("reconsumeTimes", 0),
-		UnitMode:              r.optBool("unitMode", false),
-		BornHost:              r.text("bornHost"),
-		StoreHost:             r.text("storeHost"),
-		StoreTimestamp:        r.int64("storeTimestamp"),
-	}
-	return r.err()
-}
+func (h *PushReplyMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *PushReplyMessageRequest) Encode(w *ExtWriter) {
-	w.String("producerGroup", h.ProducerGroup)
-	w.String("topic", h.Topic)
-	w.String("defaultTopic", h.DefaultTopic)
-	w.Int("defaultTopicQueueNums", int64(h.DefaultTopicQueueNums))
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("sysFlag", int64(h.SysFlag))
-	w.Int("bornTimestamp", h.BornTimestamp)
-	w.Int("flag", int64(h.Flag))
-	w.optString("properties", h.Properties)
-	w.Int("reconsumeTimes", int64(h.ReconsumeTimes))
-	w.Bool("unitMode", h.UnitMode)
-	w.String("bornHost", h.BornHost)
-	w.String("storeHost", h.StoreHost)
-	w.Int("storeTimestamp", h.StoreTimestamp)
+func (h *PushReplyMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *PushReplyMessageRequest) fields(f *headerFields) {
+	f.text("producerGroup", &h.ProducerGroup)
+	f.text("topic", &h.Topic)
+	f.text("defaultTopic", &h.DefaultTopic)
+	f.int32("defaultTopicQueueNums", &h.DefaultTopicQueueNums)
+	f.int32("queueId", &h.QueueID)
+	f.int32("sysFlag", &h.SysFlag)
+	f.int64("bornTimestamp", &h.BornTimestamp)
+	f.int32("flag", &h.Flag)
+	f.optText("properties", &h.Properties)
+	f.int32Or("reconsumeTimes", &h.ReconsumeTimes, 0)
+	f.boolOr("unitMode", &h.UnitMode, false)
+	f.text("bornHost", &h.BornHost)
+	f.text("storeHost", &h.StoreHost)
+	f.int64("storeTimestamp", &h.StoreTimestamp)
 }

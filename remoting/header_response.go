@@ -11,27 +11,18 @@ type SendMessageResponse struct {
 }
 
 // Decode reads the header.
-func (h *SendMessageResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = SendMessageResponse{
-		MsgID:         r.text("msgId"),
-		QueueID:       r.int32("queueId"),
-		QueueOffset:   r.int64("queueOffset"),
-		TransactionID: r.optText("transactionId"),
-		BatchUniqID:   r.optText("batchUniqId"),
-		RecallHandle:  r.optText("recallHandle"),
-	}
-	return r.err()
-}
+func (h *SendMessageResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *SendMessageResponse) Encode(w *ExtWriter) {
-	w.String("msgId", h.MsgID)
-	w.Int("queueId", int64(h.QueueID))
-	w.Int("queueOffset", h.QueueOffset)
-	w.optString("transactionId", h.TransactionID)
-	w.optString("batchUniqId", h.BatchUniqID)
-	w.optString("recallHandle", h.RecallHandle)
+func (h *SendMessageResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *SendMessageResponse) fields(f *headerFields) {
+	f.text("msgId", &h.MsgID)
+	f.int32("queueId", &h.QueueID)
+	f.int64("queueOffset", &h.QueueOffset)
+	f.optText("transactionId", &h.TransactionID)
+	f.optText("batchUniqId", &h.BatchUniqID)
+	f.optText("recallHandle", &h.RecallHandle)
 }
 
 // QueryMessageResponse answers QUERY_MESSAGE.
@@ -41,19 +32,14 @@ type QueryMessageResponse struct {
 }
 
 // Decode reads the header.
-func (h *QueryMessageResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryMessageResponse{
-		IndexLastUpdateTimestamp: r.int64("indexLastUpdateTimestamp"),
-		IndexLastUpdatePhyoffset: r.int64("indexLastUpdatePhyoffset"),
-	}
-	return r.err()
-}
+func (h *QueryMessageResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryMessageResponse) Encode(w *ExtWriter) {
-	w.Int("indexLastUpdateTimestamp", h.IndexLastUpdateTimestamp)
-	w.Int("indexLastUpdatePhyoffset", h.IndexLastUpdatePhyoffset)
+func (h *QueryMessageResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryMessageResponse) fields(f *headerFields) {
+	f.int64("indexLastUpdateTimestamp", &h.IndexLastUpdateTimestamp)
+	f.int64("indexLastUpdatePhyoffset", &h.IndexLastUpdatePhyoffset)
 }
 
 // RegisterBrokerResponse answers REGISTER_BROKER.
@@ -63,19 +49,14 @@ type RegisterBrokerResponse struct {
 }
 
 // Decode reads the header.
-func (h *RegisterBrokerResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = RegisterBrokerResponse{
-		HaServerAddr: r.optText("haServerAddr"),
-		MasterAddr:   r.optText("masterAddr"),
-	}
-	return r.err()
-}
+func (h *RegisterBrokerResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *RegisterBrokerResponse) Encode(w *ExtWriter) {
-	w.optString("haServerAddr", h.HaServerAddr)
-	w.optString("masterAddr", h.MasterAddr)
+func (h *RegisterBrokerResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *RegisterBrokerResponse) fields(f *headerFields) {
+	f.optText("haServerAddr", &h.HaServerAddr)
+	f.optText("masterAddr", &h.MasterAddr)
 }
 
 // QueryDataVersionResponse answers QUERY_DATA_VERSION.
@@ -84,17 +65,13 @@ type QueryDataVersionResponse struct {
 }
 
 // Decode reads the header.
-func (h *QueryDataVersionResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = QueryDataVersionResponse{
-		Changed: r.optBool("changed", false),
-	}
-	return r.err()
-}
+func (h *QueryDataVersionResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *QueryDataVersionResponse) Encode(w *ExtWriter) {
-	w.Bool("changed", h.Changed)
+func (h *QueryDataVersionResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *QueryDataVersionResponse) fields(f *headerFields) {
+	f.boolOr("changed", &h.Changed, false)
 }
 
 // GetKVConfigResponse answers GET_KV_CONFIG.
@@ -103,15 +80,11 @@ type GetKVConfigResponse struct {
 }
 
 // Decode reads the header.
-func (h *GetKVConfigResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = GetKVConfigResponse{
-		Value: r.optText("value"),
-	}
-	return r.err()
-}
+func (h *GetKVConfigResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *GetKVConfigResponse) Encode(w *ExtWriter) {
-	w.optString("value", h.Value)
+func (h *GetKVConfigResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *GetKVConfigResponse) fields(f *headerFields) {
+	f.optText("value", &h.Value)
 }

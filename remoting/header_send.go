@@ -149,23 +149,17 @@ type ConsumerSendMsgBackRequest struct {
 }
 
 // Decode reads the header.
-func (h *ConsumerSendMsgBackRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = ConsumerSendMsgBackRequest{
-		Offset: r.int64("offset"), Group: r.text("group"), DelayLevel: r.int32("delayLevel"),
-		OriginMsgID: r.optText("originMsgId"), OriginTopic: r.optText("originTopic"),
-		UnitMode: r.optBool("unitMode", false), MaxReconsumeTimes: r.optInt32("maxReconsumeTimes", -1),
-	}
-	return r.err()
-}
+func (h *ConsumerSendMsgBackRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ConsumerSendMsgBackRequest) Encode(w *ExtWriter) {
-	w.Int("offset", h.Offset)
-	w.String("group", h.Group)
-	w.Int("delayLevel", int64(h.DelayLevel))
-	w.optString("originMsgId", h.OriginMsgID)
-	w.optString("originTopic", h.OriginTopic)
-	w.Bool("unitMode", h.UnitMode)
-	w.optInt("maxReconsumeTimes", int64(h.MaxReconsumeTimes), -1)
+func (h *ConsumerSendMsgBackRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ConsumerSendMsgBackRequest) fields(f *headerFields) {
+	f.int64("offset", &h.Offset)
+	f.text("group", &h.Group)
+	f.int32("delayLevel", &h.DelayLevel)
+	f.optText("originMsgId", &h.OriginMsgID)
+	f.optText("originTopic", &h.OriginTopic)
+	f.boolOr("unitMode", &h.UnitMode, false)
+	f.optInt32("maxReconsumeTimes", &h.MaxReconsumeTimes, -1)
 }

@@ -13,31 +13,20 @@ type EndTransactionRequest struct {
 }
 
 // Decode reads the header.
-func (h *EndTransactionRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = EndTransactionRequest{
-		ProducerGroup:        r.text("producerGroup"),
-		TranStateTableOffset: r.int64("tranStateTableOffset"),
-		CommitLogOffset:      r.int64("commitLogOffset"),
-		CommitOrRollback:     r.int32("commitOrRollback"),
-		FromTransactionCheck: r.optBool("fromTransactionCheck", false),
-		MsgID:                r.optText("msgId"),
-		TransactionID:        r.optText("transactionId"),
-		Topic:                r.optText("topic"),
-	}
-	return r.err()
-}
+func (h *EndTransactionRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *EndTransactionRequest) Encode(w *ExtWriter) {
-	w.String("producerGroup", h.ProducerGroup)
-	w.Int("tranStateTableOffset", h.TranStateTableOffset)
-	w.Int("commitLogOffset", h.CommitLogOffset)
-	w.Int("commitOrRollback", int64(h.CommitOrRollback))
-	w.Bool("fromTransactionCheck", h.FromTransactionCheck)
-	w.optString("msgId", h.MsgID)
-	w.optString("transactionId", h.TransactionID)
-	w.optString("topic", h.Topic)
+func (h *EndTransactionRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *EndTransactionRequest) fields(f *headerFields) {
+	f.text("producerGroup", &h.ProducerGroup)
+	f.int64("tranStateTableOffset", &h.TranStateTableOffset)
+	f.int64("commitLogOffset", &h.CommitLogOffset)
+	f.int32("commitOrRollback", &h.CommitOrRollback)
+	f.boolOr("fromTransactionCheck", &h.FromTransactionCheck, false)
+	f.optText("msgId", &h.MsgID)
+	f.optText("transactionId", &h.TransactionID)
+	f.optText("topic", &h.Topic)
 }
 
 // CheckTransactionStateRequest is the header of CHECK_TRANSACTION_STATE (39), which the broker
@@ -53,29 +42,19 @@ type CheckTransactionStateRequest struct {
 }
 
 // Decode reads the header.
-func (h *CheckTransactionStateRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = CheckTransactionStateRequest{
-		Topic:                r.optText("topic"),
-		TranStateTableOffset: r.int64("tranStateTableOffset"),
-		CommitLogOffset:      r.int64("commitLogOffset"),
-		MsgID:                r.optText("msgId"),
-		TransactionID:        r.optText("transactionId"),
-		OffsetMsgID:          r.optText("offsetMsgId"),
-		BrokerName:           r.optText("bname"),
-	}
-	return r.err()
-}
+func (h *CheckTransactionStateRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *CheckTransactionStateRequest) Encode(w *ExtWriter) {
-	w.optString("topic", h.Topic)
-	w.Int("tranStateTableOffset", h.TranStateTableOffset)
-	w.Int("commitLogOffset", h.CommitLogOffset)
-	w.optString("msgId", h.MsgID)
-	w.optString("transactionId", h.TransactionID)
-	w.optString("offsetMsgId", h.OffsetMsgID)
-	w.optString("bname", h.BrokerName)
+func (h *CheckTransactionStateRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *CheckTransactionStateRequest) fields(f *headerFields) {
+	f.optText("topic", &h.Topic)
+	f.int64("tranStateTableOffset", &h.TranStateTableOffset)
+	f.int64("commitLogOffset", &h.CommitLogOffset)
+	f.optText("msgId", &h.MsgID)
+	f.optText("transactionId", &h.TransactionID)
+	f.optText("offsetMsgId", &h.OffsetMsgID)
+	f.optText("bname", &h.BrokerName)
 }
 
 // ResumeCheckHalfMessageRequest is the header of RESUME_CHECK_HALF_MESSAGE (323).
@@ -85,19 +64,14 @@ type ResumeCheckHalfMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *ResumeCheckHalfMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = ResumeCheckHalfMessageRequest{
-		Topic: r.optText("topic"),
-		MsgID: r.optText("msgId"),
-	}
-	return r.err()
-}
+func (h *ResumeCheckHalfMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *ResumeCheckHalfMessageRequest) Encode(w *ExtWriter) {
-	w.optString("topic", h.Topic)
-	w.optString("msgId", h.MsgID)
+func (h *ResumeCheckHalfMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *ResumeCheckHalfMessageRequest) fields(f *headerFields) {
+	f.optText("topic", &h.Topic)
+	f.optText("msgId", &h.MsgID)
 }
 
 // RecallMessageRequest is the header of RECALL_MESSAGE (370).
@@ -108,21 +82,15 @@ type RecallMessageRequest struct {
 }
 
 // Decode reads the header.
-func (h *RecallMessageRequest) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = RecallMessageRequest{
-		ProducerGroup: r.optText("producerGroup"),
-		Topic:         r.text("topic"),
-		RecallHandle:  r.optText("recallHandle"),
-	}
-	return r.err()
-}
+func (h *RecallMessageRequest) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *RecallMessageRequest) Encode(w *ExtWriter) {
-	w.optString("producerGroup", h.ProducerGroup)
-	w.String("topic", h.Topic)
-	w.String("recallHandle", h.RecallHandle)
+func (h *RecallMessageRequest) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *RecallMessageRequest) fields(f *headerFields) {
+	f.optText("producerGroup", &h.ProducerGroup)
+	f.text("topic", &h.Topic)
+	f.anyText("recallHandle", &h.RecallHandle)
 }
 
 // RecallMessageResponse answers RECALL_MESSAGE.
@@ -131,15 +99,11 @@ type RecallMessageResponse struct {
 }
 
 // Decode reads the header.
-func (h *RecallMessageResponse) Decode(fields *Fields) error {
-	r := headerReader{fields: fields}
-	*h = RecallMessageResponse{
-		MsgID: r.text("msgId"),
-	}
-	return r.err()
-}
+func (h *RecallMessageResponse) Decode(fields *Fields) error { return decodeHeader(fields, h) }
 
 // Encode writes the header.
-func (h *RecallMessageResponse) Encode(w *ExtWriter) {
-	w.String("msgId", h.MsgID)
+func (h *RecallMessageResponse) Encode(w *ExtWriter) { encodeHeader(w, h) }
+
+func (h *RecallMessageResponse) fields(f *headerFields) {
+	f.text("msgId", &h.MsgID)
 }
