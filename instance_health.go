@@ -24,7 +24,7 @@ func (r reporter) Live() health.Report { return r.i.report((*health.Registry).Li
 // report asks the life there is; without one the server is in the state given.
 func (i *Instance) report(ask func(*health.Registry) health.Report, without health.State) health.Report {
 	i.mu.RLock()
-	l, down := i.life, i.down
+	l, down, beginning := i.life, i.down, i.beginning
 	i.mu.RUnlock()
 	if l != nil {
 		return ask(l.health)
@@ -34,6 +34,9 @@ func (i *Instance) report(ask func(*health.Registry) health.Report, without heal
 		result.Reason = "stopped"
 		if down != nil {
 			result.Reason = down.Error()
+		}
+		if beginning != nil {
+			result.Reason += ": " + beginning.doing() + "; clients are served when that is done"
 		}
 	}
 	report := health.Report{State: health.Up, Parts: make(map[string]health.Result)}

@@ -51,6 +51,9 @@ type life struct {
 	storeHost     netip.AddrPort                // the broker's address in message ids
 	advertised    advertised
 
+	// step is what the beginning of this life is at, in words; nil before there is something to tell.
+	step atomic.Pointer[string]
+
 	servers []*server.Server
 	closers []closer // in the order of starting
 }
@@ -74,6 +77,14 @@ func (l *life) begin() error {
 		return nil
 	}
 	return l.startBroker()
+}
+
+// doing is what the beginning of this life is at, in words.
+func (l *life) doing() string {
+	if step := l.step.Load(); step != nil {
+		return *step
+	}
+	return "what is stored is looked at"
 }
 
 func (l *life) onClose(what string, f func(context.Context) error) {

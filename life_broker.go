@@ -50,7 +50,7 @@ func (l *life) openBroker() (*broker.Broker, error) {
 	opts := broker.Options{
 		Config: l.cfg.Config, Memory: l.memory, StoreHost: l.storeHost, Wire: clock.Real{}, Before: l.before("broker"), Log: l.log,
 		Metrics: l.labelled(), Health: l.health, Differences: l.differences, Faults: l.faults, Rewound: l.rewound, TrackInFlight: l.cfg.Test != nil,
-		Routes: l.routes, Waiting: l.waiting,
+		Routes: l.routes, Waiting: l.waiting, OnStep: func(step string) { l.step.Store(&step) },
 	}
 	if l.cfg.Test != nil && l.cfg.Test.VirtualClock {
 		opts.Store, opts.ExpireFiles = clock.NewVirtual(l.cfg.Test.start()), l.cfg.Test.ExpireFiles

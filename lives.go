@@ -26,22 +26,23 @@ func (i *Instance) leave(why error) *life {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	l := i.life
-	i.life, i.down = nil, why
+	i.life, i.beginning, i.down = nil, nil, why
 	return l
 }
 
 // begin starts a life on the store there is.
 func (i *Instance) begin() error {
-	i.mu.RLock()
+	i.mu.Lock()
 	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults, exchanges: i.exchanges, rewound: i.rewound.Load()}
-	i.mu.RUnlock()
+	i.beginning = l
+	i.mu.Unlock()
 	if err := l.begin(); err != nil {
 		err = errors.Join(err, l.close(context.Background()))
 		i.leave(err)
 		return err
 	}
 	i.mu.Lock()
-	i.life, i.down = l, nil
+	i.life, i.beginning, i.down = l, nil, nil
 	i.mu.Unlock()
 	if l.broker != nil {
 		i.control.Began(l.broker)

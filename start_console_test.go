@@ -77,7 +77,7 @@ func TestStart_TellsThatItStarts(t *testing.T) {
 	if seen == nil {
 		t.Fatal("nothing is logged while it starts")
 	}
-	for _, want := range []string{"/health 503", "/ready 503", "starting:", "/live 200"} {
+	for _, want := range []string{"/health 503", "/ready 503", "starting: reading ", "/live 200"} {
 		if !strings.Contains(*seen, want) {
 			t.Errorf("while it starts the answers lack %q:\n%s", want, *seen)
 		}

@@ -62,6 +62,7 @@ type Instance struct {
 
 	mu        sync.RWMutex // guards what follows
 	life      *life        // nil between two
+	beginning *life        // the next one, while it begins
 	down      error        // why there is none
 	memory    *region.Memory
 	snapshots map[string]*region.Memory
@@ -137,7 +138,7 @@ func (i *Instance) listen() error {
 }
 
 // errStarting is why there is no life yet.
-var errStarting = errors.New("starting: what is stored is looked at, clients are served when that is done")
+var errStarting = errors.New("starting")
 
 // gather are the metrics of the life there is.
 func (i *Instance) gather() ([]*dto.MetricFamily, error) {

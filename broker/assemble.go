@@ -21,14 +21,18 @@ import (
 // assemble makes the services in the order in which they need one another, and the router last.
 func (b *Broker) assemble() error {
 	tables := b.tables()
-	for _, step := range []func() error{
-		func() error { return b.assembleTables(tables) },
-		b.assembleServing,
-		func() error { return b.assembleDelays(tables) },
-		b.assembleWatchdog,
-		b.watchStore,
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"reading topics, groups and offsets", func() error { return b.assembleTables(tables) }},
+		{"", b.assembleServing},
+		{"reading what waits for its time", func() error { return b.assembleDelays(tables) }},
+		{"", b.assembleWatchdog},
+		{"", b.watchStore},
 	} {
-		if err := step(); err != nil {
+		b.step(step.what)
+		if err := step.do(); err != nil {
 			return err
 		}
 	}
@@ -39,6 +43,13 @@ func (b *Broker) assemble() error {
 	b.live.Check(b.checkChange)
 	b.live.Follow(b.follow)
 	return nil
+}
+
+// step tells what New is doing.
+func (b *Broker) step(what string) {
+	if what != "" && b.opts.OnStep != nil {
+		b.opts.OnStep(what)
+	}
 }
 
 // assembleTables makes what the broker knows of topics, groups, clients and offsets.
@@ -140,6 +151,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	if err != nil {
 		return err
 	}
+	b.step("reading what is in flight to consumers that pop")
 	if err := b.assemblePop(); err != nil {
 		return err
 	}

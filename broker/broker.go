@@ -63,6 +63,8 @@ type Options struct {
 	// TrackInFlight lets InFlight know what consumers have not finished with. With a virtual clock
 	// it does in any case.
 	TrackInFlight bool
+	// OnStep is told what New is doing, in words, whenever that changes; nil: nobody is told.
+	OnStep func(string)
 	// Rewound is what clients may remember of a state that a test has taken the store back from.
 	Rewound *rewind.Memory
 }
@@ -146,7 +148,7 @@ func (b *Broker) openStore() (err error) {
 		FlushThoroughMs: c.FlushCommitLogThoroughInterval, SyncFlushTimeoutMs: c.SyncFlushTimeout,
 		Retention: keep, Pin: b.oldestPending, BeforeDelete: b.carryParked, Wire: b.opts.Wire, Virtual: b.virtual != nil,
 		Clock: b.opts.Store, TagsCode: schedule.TagsCode, StoredTagsCode: b.levels.TagsCode, OnArrival: b.arrived,
-		Examine: b.examine, Log: b.opts.Log.WithField("part", "store"),
+		Examine: b.examine, OnStep: b.opts.OnStep, Log: b.opts.Log.WithField("part", "store"),
 	}))
 	return err
 }

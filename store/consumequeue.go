@@ -49,6 +49,8 @@ type ConsumeQueue struct {
 	synced  int64 // units below are durable
 	counted int64 // units below are those of records below the last checkpoint
 	named   int64 // files that begin below have durable names, bytes
+	cleared int64 // recovery has cleared units up to here, which is not durable; 0: none, bytes
+	removed bool  // recovery has removed files, which is not durable
 }
 
 func newConsumeQueue(fs region.FS, b *budget, topic string, queueID int32, fileSize int) *ConsumeQueue {

@@ -75,7 +75,9 @@ type Options struct {
 	// OnBroken is called once a failed flush has made the store refuse every record. nil: nobody
 	// is told.
 	OnBroken func(error)
-	Log      logrus.FieldLogger
+	// OnStep is told what Open is doing, in words, whenever that changes. nil: nobody is told.
+	OnStep func(string)
+	Log    logrus.FieldLogger
 }
 
 // setDefaults fills in what is not set, and refuses what no store can have.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sirupsen/logrus"
@@ -40,6 +41,8 @@ func TestRecovery_TellsHowFarItIs(t *testing.T) {
 	}
 	log, lines := logtest.NewNullLogger()
 	opts.Log, opts.Clock = log, slow{clock.NewVirtual(1_000_000)}
+	var steps []string
+	opts.OnStep = func(step string) { steps = append(steps, step) }
 	s, err := store.Open(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -53,5 +56,11 @@ func TestRecovery_TellsHowFarItIs(t *testing.T) {
 	}
 	if len(percents) == 0 || percents[0] <= 0 || percents[len(percents)-1] >= 100 {
 		t.Errorf("it said %v percent", percents)
+	}
+	told := strings.Join(steps, "; ")
+	for _, want := range []string{"opening the ConsumeQueues; ", "recovering the CommitLog; recovering the CommitLog, ", " %; ", "opening the index; "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("whoever asks is told %s, and not %q", told, want)
+		}
 	}
 }

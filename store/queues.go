@@ -92,12 +92,14 @@ func (t *queueTable) all() []*ConsumeQueue {
 
 // load opens the queues that exist on disk. Their files have the known size, or without one, 0,
 // that of the first.
-func (t *queueTable) load(clean bool, known int64) error {
+func (t *queueTable) load(clean bool, known int64, progress *progress) error {
 	topics, err := t.fs.List(consumeQueueDir)
 	if err != nil {
 		return err
 	}
-	for _, topic := range topics {
+	progress.begin(stepLoad, int64(len(topics)))
+	for i, topic := range topics {
+		progress.at(int64(i))
 		ids, err := t.fs.List(consumeQueueDir + "/" + topic.Name)
 		if err != nil {
 			return err

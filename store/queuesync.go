@@ -5,7 +5,7 @@ func (q *ConsumeQueue) sync() error {
 	q.dirty.Store(false)
 	from, to := q.synced*unitSize, q.Max()*unitSize
 	for _, f := range *q.files.Load() {
-		lo, hi := max(from-f.start, 0), min(to-f.start, q.fileSize)
+		lo, hi := max(from-f.start, 0), min(max(to, q.cleared)-f.start, q.fileSize)
 		if hi <= lo {
 			continue
 		}
@@ -24,8 +24,11 @@ func (q *ConsumeQueue) sync() error {
 	return nil
 }
 
-// syncNames makes the names of files durable that were made since the last time.
+// syncNames makes durable which files were made, and removed, since the last time.
 func (q *ConsumeQueue) syncNames(to int64) error {
+	if q.removed {
+		return q.fs.SyncDir(q.dir)
+	}
 	for _, f := range *q.files.Load() {
 		if f.start >= q.named && f.start < to {
 			return q.fs.SyncDir(q.dir)
@@ -36,7 +39,7 @@ func (q *ConsumeQueue) syncNames(to int64) error {
 
 // settle notes that the units below end are durable; files that are full need not stay mapped.
 func (q *ConsumeQueue) settle(end int64) {
-	q.synced = end
+	q.synced, q.cleared, q.removed = end, 0, false
 	q.named = max(q.named, end*unitSize)
 	for _, f := range *q.files.Load() {
 		if f.start+f.size <= end*unitSize {

@@ -45,7 +45,7 @@ func (s *Store) recover() error {
 	if err := r.trimQueues(clean); err != nil {
 		return err
 	}
-	end, err := r.scan(start, s.newProgress(start))
+	end, err := r.scan(start, s.progress.scan(start, s.log.limit()))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,10 @@ func (s *Store) planRecovery(clean bool) (*recovery, int64, error) {
 
 // countBelow is count for queues that were just loaded.
 func (s *Store) countBelow(end int64) (c census, err error) {
-	for _, q := range s.queues.all() {
+	all := s.queues.all()
+	s.progress.begin(stepCount, int64(len(all)))
+	for i, q := range all {
+		s.progress.at(int64(i))
 		n, err := q.below(q.Max(), end)
 		if err != nil {
 			return c, err
@@ -151,7 +154,10 @@ func (r *recovery) trimQueues(clean bool) error {
 	if r.rebuild || r.ends != nil {
 		return nil
 	}
-	for _, q := range r.s.queues.all() {
+	all := r.s.queues.all()
+	r.s.progress.begin(stepTrim, int64(len(all)))
+	for i, q := range all {
+		r.s.progress.at(int64(i))
 		n, err := q.below(q.Max(), r.sound)
 		if err != nil {
 			return err
@@ -167,7 +173,7 @@ func (r *recovery) trimQueues(clean bool) error {
 }
 
 // scan reads records from start on, dispatches them and returns where they end.
-func (r *recovery) scan(start int64, progress *progress) (end int64, err error) {
+func (r *recovery) scan(start int64, progress *scanned) (end int64, err error) {
 	for at := start; ; {
 		f := r.s.log.file(at)
 		if f == nil {
@@ -187,9 +193,9 @@ func (r *recovery) scan(start int64, progress *progress) (end int64, err error) 
 
 // scanFile reads the records of one file from at on. It returns where to go on, or where the
 // log ends.
-func (r *recovery) scanFile(f *file, at int64, progress *progress) (next int64, more bool, err error) {
+func (r *recovery) scanFile(f *file, at int64, progress *scanned) (next int64, more bool, err error) {
 	for at < f.start+f.size {
-		progress.at(at)
+		progress.reached(at)
 		b := f.b[at-f.start:]
 		if isBlank(b) {
 			break

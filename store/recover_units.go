@@ -92,7 +92,10 @@ func (r *recovery) repair(q *ConsumeQueue, offset int64, want Unit) error {
 
 // cutQueues fits the queues to the log's two ends.
 func (r *recovery) cutQueues(end int64) error {
-	for _, q := range r.s.queues.all() {
+	all := r.s.queues.all()
+	r.s.progress.begin(stepCut, int64(len(all)))
+	for i, q := range all {
+		r.s.progress.at(int64(i))
 		n, err := r.lastKnown(q, end)
 		if err != nil {
 			return err

@@ -62,7 +62,7 @@ func (q *ConsumeQueue) spoil(offset int64) {
 	q.dirty.Store(true)
 }
 
-// reset empties the queue and removes its files.
+// reset empties the queue and removes its files. The next sync makes that durable.
 func (q *ConsumeQueue) reset() error {
 	for _, f := range *q.files.Load() {
 		if err := q.removeFile(f); err != nil {
@@ -70,12 +70,15 @@ func (q *ConsumeQueue) reset() error {
 		}
 	}
 	q.files.Store(&[]*file{})
+	q.cleared = 0
 	q.ends(0, 0)
-	return q.fs.SyncDir(q.dir)
+	return nil
 }
 
 func (q *ConsumeQueue) removeFile(f *file) error {
 	f.discard()
+	q.removed = true
+	q.dirty.Store(true)
 	return q.fs.Remove(f.name)
 }
 
@@ -88,43 +91,48 @@ func (q *ConsumeQueue) ends(first, end int64) {
 	q.synced, q.counted, q.named = min(q.synced, end), 0, 0
 }
 
-// truncate ends the queue at a unit and clears durably what follows: it would later be taken
-// for units of other records.
+// truncate ends the queue at a unit and clears what follows: it would later be taken for units of
+// other records. The next sync makes that durable, which the checkpoint after it relies on; until
+// then a power cut leaves what it left before, and the queue is cut again.
 func (q *ConsumeQueue) truncate(end int64) error {
 	if end == 0 && len(*q.files.Load()) > 0 {
 		return q.reset()
 	}
 	var kept []*file
-	removed := false
 	for i, f := range *q.files.Load() {
 		if i > 0 && f.start >= end*unitSize {
 			if err := q.removeFile(f); err != nil {
 				return err
 			}
-			removed = true
 			continue
 		}
 		kept = append(kept, f)
 	}
 	q.files.Store(&kept)
-	if removed {
-		if err := q.fs.SyncDir(q.dir); err != nil {
-			return err
-		}
-	}
 	if f := q.fileOf(end * unitSize); f != nil {
-		if err := f.clearUnits(end*unitSize - f.start); err != nil {
+		to, err := f.clearUnits(end*unitSize - f.start)
+		if err != nil {
 			return err
 		}
+		q.clearedTo(f.start + to)
 	}
 	q.ends(min(q.Min(), end), end)
 	return nil
 }
 
-// clearUnits zeroes durably what follows an offset of the file, up to where nothing is.
-func (f *file) clearUnits(from int64) error {
+// clearedTo notes up to where zeroes are to be made durable, bytes of the queue.
+func (q *ConsumeQueue) clearedTo(end int64) {
+	if end > q.cleared {
+		q.cleared = end
+		q.dirty.Store(true)
+	}
+}
+
+// clearUnits zeroes what follows an offset of the file, up to where nothing is, and returns where
+// that is.
+func (f *file) clearUnits(from int64) (end int64, err error) {
 	if err := f.hold(); err != nil {
-		return err
+		return 0, err
 	}
 	defer f.drop()
 	at := from
@@ -135,10 +143,7 @@ func (f *file) clearUnits(from int64) error {
 		}
 		at = to
 	}
-	if at == from {
-		return nil
-	}
-	return f.region.Sync(int(from), int(at))
+	return at, nil
 }
 
 // clearWritten is clearDirty for a part of the file, but for its holes: on a full memory disk (tmpfs) reading

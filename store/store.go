@@ -21,6 +21,8 @@ type Store struct {
 	queues *queueTable
 	index  *index
 	meta   meta
+	// progress is that of Open.
+	progress *progress
 
 	mu        sync.Mutex // the append lock: guards what follows up to published, and queues' next
 	lastStamp int64      // ms
@@ -125,6 +127,7 @@ func (s *Store) openSafely() (err error) {
 }
 
 func (s *Store) open() error {
+	s.progress = newProgress(&s.opts)
 	s.budget = newBudget(s.opts.MappedFiles)
 	s.log = newCommitLog(s.fs, s.budget, s.opts.CommitLogFileSize)
 	s.queues = newQueueTable(s.fs, s.budget, s.opts.ConsumeQueueFileSize)
@@ -138,15 +141,17 @@ func (s *Store) open() error {
 	if s.reserve, err = openReserve(s.fs, s.log.fileSize); err != nil {
 		return err
 	}
-	if err := s.queues.load(s.wasClosed(), s.meta.ConsumeQueueFileSize); err != nil {
+	if err := s.queues.load(s.wasClosed(), s.meta.ConsumeQueueFileSize, s.progress); err != nil {
 		return err
 	}
 	if err := s.recover(); err != nil {
 		return err
 	}
+	s.progress.begin(stepIndex, 0)
 	if err := s.openIndex(); err != nil {
 		return err
 	}
+	s.progress.begin(stepSettle, 0)
 	return s.markRunning()
 }
 
