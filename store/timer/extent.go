@@ -8,7 +8,10 @@ import (
 )
 
 // An extent reserves space in pieces of an eighth of what it has, within these bounds, bytes:
-// small ones are many, and large ones grow fast.
+// small ones are many, and large ones grow fast. Pieces end at multiples of the smallest.
+//
+// Pages are made in steps of it and no further ahead: whenever anybody syncs the file system, those that
+// are made and not used yet are written for nothing, and fault again.
 const (
 	minPiece = 64 << 10
 	maxPiece = 1 << 20
@@ -21,6 +24,7 @@ type extent struct {
 	name     string // of the files, before the chunk's number
 	chunk    int64  // size of a file, bytes
 	reserved int64  // bytes from the begin that have disk space
+	made     int64  // bytes from the begin whose pages are made
 	missing  []int64
 	maps     map[int64]region.Region // by number of the chunk
 
@@ -96,17 +100,31 @@ func (x *extent) write(pos int64, b []byte) error {
 	return nil
 }
 
-// grow reserves space up to a position, and a piece ahead, whose pages are made in one go. Nothing
-// is written behind end yet.
+// grow reserves space up to a position and a piece ahead, and makes the pages of a step of it in one go.
+// Nothing is written behind end yet.
 func (x *extent) grow(end, to int64) error {
-	from := x.reserved
-	piece := min(max(from/8, minPiece), maxPiece)
-	if err := x.reserve(max(to, min(from+piece, (from/x.chunk+1)*x.chunk))); err != nil {
-		return err
+	if to > x.reserved {
+		piece := min(max(x.reserved/8, minPiece), maxPiece)
+		chunkEnd := ((to-1)/x.chunk + 1) * x.chunk
+		if err := x.reserve(min(stepUp(max(to, x.reserved+piece)), chunkEnd)); err != nil {
+			return err
+		}
 	}
-	// After an open what has space is known by whole pages, and the last one is in use.
-	if at := max(from-x.at, end-x.at, 0); at < int64(len(x.b)) {
-		x.maps[x.at/x.chunk].Blank(int(at), int(min(x.reserved-x.at, x.chunk)))
+	return x.blank(max(x.made, end), min(stepUp(to), x.reserved))
+}
+
+// stepUp is the next multiple of a step.
+func stepUp(pos int64) int64 { return (pos + minPiece - 1) / minPiece * minPiece }
+
+// blank makes the pages of [from, to), where there is space and nothing is written yet.
+func (x *extent) blank(from, to int64) error {
+	for from < to {
+		if err := x.use(from); err != nil {
+			return err
+		}
+		end := min(to, x.at+x.chunk)
+		x.maps[from/x.chunk].Blank(int(from-x.at), int(end-x.at))
+		from, x.made = end, end
 	}
 	return nil
 }

@@ -99,16 +99,16 @@ func (n *near) add(e Entry, second int64) error {
 			return err
 		}
 	}
-	o := n.open.at(s.open)
-	putEntry(o.b[o.n*entrySize:], e, second)
-	if o.n+1 == blockEntries {
-		pos, err := n.log.append(second, s.base, o.b[:])
+	b, used := &n.open.at(s.open).b, &n.open.used[s.open]
+	putEntry(b[int(*used)*entrySize:], e, second)
+	if *used+1 == blockEntries {
+		pos, err := n.log.append(second, s.base, b[:])
 		if err != nil {
 			return err
 		}
 		n.filled(s, pos)
 	} else {
-		o.n++
+		*used++
 	}
 	n.wheel.added(h, second, e.LogOffset)
 	n.logMax = max(n.logMax, e.LogOffset+int64(e.Size))
@@ -132,9 +132,8 @@ func (n *near) begin(s *slot, second int64) error {
 		return nil
 	}
 	i := n.open.victim()
-	o := n.open.at(i)
-	old := n.wheel.slot(o.second)
-	if err := n.write(old, o); err != nil {
+	old := n.wheel.slot(n.open.at(i).second)
+	if err := n.write(old, i); err != nil {
 		return err
 	}
 	old.base, old.open = old.head, noBlock
@@ -144,8 +143,8 @@ func (n *near) begin(s *slot, second int64) error {
 }
 
 // write writes what no block has of an open block, as a block of its own.
-func (n *near) write(s *slot, o *openBlock) error {
-	entries := o.unwritten()
+func (n *near) write(s *slot, i int32) error {
+	o, entries := n.open.at(i), n.open.unwritten(i)
 	if len(entries) == 0 {
 		return nil
 	}
@@ -156,7 +155,7 @@ func (n *near) write(s *slot, o *openBlock) error {
 	if s.head == none {
 		s.tail = pos
 	}
-	s.head, o.written = pos, o.n
+	s.head, o.written = pos, int(n.open.used[i])
 	return nil
 }
 
@@ -237,8 +236,8 @@ func (n *near) state(s *State) error {
 
 func (n *near) writeOpen() error {
 	for i := range int32(len(n.open.slabs) * slabBlocks) {
-		if o := n.open.at(i); o.n > o.written {
-			if err := n.write(n.wheel.slot(o.second), o); err != nil {
+		if o := n.open.at(i); int(n.open.used[i]) > o.written {
+			if err := n.write(n.wheel.slot(o.second), i); err != nil {
 				return err
 			}
 		}

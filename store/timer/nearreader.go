@@ -25,7 +25,7 @@ func (n *near) read(second int64) *nearReader {
 	}
 	sound := int64(0)
 	if s.open != noBlock {
-		r.open = append(r.open, n.open.at(s.open).entries()...)
+		r.open = append(r.open, n.open.entries(s.open)...)
 		sound = int64(len(r.open) / entrySize)
 	}
 	for pos := s.base; pos != none && r.err == nil; {

@@ -33,7 +33,7 @@ func newSegment(f *far, b bucket, id uint64) *segment {
 // append adds a record at the end. After an error nothing has changed.
 func (s *segment) append(e *Entry, slot int64, record []byte) error {
 	n := storedSize(len(record))
-	if s.length+n > s.x.reserved {
+	if s.length+n > s.x.made {
 		if err := s.x.grow(s.length, s.length+n); err != nil {
 			return err
 		}
