@@ -3,6 +3,9 @@ package timer
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/store"
 	"github.com/wheelmq/wheelmq/store/region"
@@ -35,11 +38,39 @@ func (i *intake) add(l *line, slot int64, item *wheel.Item) error {
 	if far && len(i.aside.units) > 0 && !i.aside.retrying {
 		return errFarRoom
 	}
-	err := l.t.Add(item.Entry, slot, item.Record)
+	err := i.write(l, slot, item)
 	if far && errors.Is(err, region.ErrNoSpace) {
 		return errors.Join(errFarRoom, err)
 	}
 	return err
+}
+
+// write has the Timeline keep an entry. A file that cannot be written, because it was cut from outside or
+// its disk fails, is left behind: the log has the record still, and the next file may take it.
+func (i *intake) write(l *line, slot int64, item *wheel.Item) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		fault := store.FaultOf(p)
+		record, unread := copyRecord(item.Record)
+		if unread != nil {
+			panic(p) // the log fails
+		}
+		i.logger.WithError(fault).WithFields(logrus.Fields{"line": l.name, "second": slot}).
+			Error("a file of pending timer messages cannot be written: another one takes them")
+		l.t.Leave(slot)
+		defer store.CatchFault(&err)
+		err = l.t.Add(item.Entry, slot, record)
+	}()
+	return l.t.Add(item.Entry, slot, item.Record)
+}
+
+// copyRecord is a copy of a stored record, or why it cannot be read.
+func copyRecord(b []byte) (record []byte, err error) {
+	defer store.CatchFault(&err)
+	return slices.Clone(b), nil
 }
 
 // holdsUp is an error of what cannot be set aside, of two entries that belong together.

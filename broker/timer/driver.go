@@ -71,8 +71,9 @@ func (s *Service) Recheck() { s.driver.Wake() }
 
 // Settle returns when everything due at the store clock's instant is delivered and stored for
 // good, and everything that had arrived when it was called is known; next is the instant of the
-// store clock, ms, at which there is something to do: a message is due, or a target is tried again
-// that refused. math.MaxInt64: never. It needs a service that was started.
+// store clock, ms, at which there is something to do: a message is due, a target is tried again that
+// refused, or a message is tried again that a full disk keeps from being taken in. math.MaxInt64:
+// never. It needs a service that was started.
 func (s *Service) Settle(ctx context.Context) (next int64, err error) {
 	if !s.opts.Enabled {
 		return never, nil
@@ -124,9 +125,12 @@ func (d *driver) pass(now int64) (p plan) {
 	d.state.mu.Lock()
 	defer d.state.mu.Unlock()
 	d.delivery.settle()
-	p.wake = min(p.wake, d.intake.nextAt(now))
+	retry := d.intake.nextAt(now)
+	p.at(retry)
 	if d.intake.rebuilds() || d.handover.inherits() {
-		return p // what was delivered, or cancelled, is not known before
+		// What was delivered, or cancelled, is not known before: nothing is due until then.
+		p.settled = retry < never && d.delivery.landed()
+		return p
 	}
 	for _, l := range d.state.lines {
 		d.loader.load(l, l.now(now))

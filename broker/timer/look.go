@@ -3,13 +3,13 @@ package timer
 // plan is what a pass has found out.
 type plan struct {
 	wake    int64 // when to look again, ms of message time
-	due     int64 // when the first message is due, or is tried again
+	due     int64 // when the first message is due, or is tried again, or is to be taken in
 	again   bool  // there is more to do now
 	settled bool  // everything due is stored for good
 	took    bool  // records were taken in
 }
 
-// at plans for an instant at which a message is due.
+// at plans for an instant at which a message is due, or tried again.
 func (p *plan) at(due int64) { p.due, p.wake = min(p.due, due), min(p.wake, due) }
 
 // look finds out when a line has something to do.

@@ -91,6 +91,10 @@ func inspectStore(cmd *cobra.Command, d *offline.Dir, asJSON bool) error {
 	if err != nil {
 		return &exitError{exitNoStore, err}
 	}
+	if err := countTimers(cmd.Flags().Arg(0), report, cmd.ErrOrStderr()); err != nil {
+		// A damaged store has more to show.
+		report.Unreadable = append(report.Unreadable, err.Error())
+	}
 	if err := show(cmd.OutOrStdout(), report, asJSON); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (t *timersClient) refused(status int, body []byte) error {
 		return fmt.Errorf("what answers at %s with status %d is not the HTTP port of a server", t.addr, status)
 	}
 	err := errors.New(said.Error)
-	code, known := map[string]int{"not-found": exitNotFound, "too-late": exitTooLate, "refused": exitRefused}[said.Kind]
+	code, known := map[string]int{"not-found": exitNotFound, "too-late": exitTooLate, "refused": exitRefused, "invalid": exitRefused}[said.Kind]
 	if !known {
 		return err
 	}

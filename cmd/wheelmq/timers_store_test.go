@@ -62,6 +62,12 @@ func TestTimers_Store(t *testing.T) {
 		t.Errorf("find: %s", out)
 	}
 	timers(t, exitNotFound, "find", "k4", "--store", dir)
+	for what, want := range map[string]string{"json": `"timers": 3,`, "text": "3 any-time delayed messages, the first until "} {
+		var out, said bytes.Buffer
+		if code := run([]string{"store", "inspect", "-o", what, dir}, &out, &said); code != 0 || !strings.Contains(out.String(), want) {
+			t.Errorf("inspect: %d, %s%s", code, out.String(), said.String())
+		}
+	}
 	if _, said := timers(t, 1, "cancel", page.Pending[0].ID, "--store", dir); !strings.Contains(said, "looked at only") {
 		t.Errorf("a change: %s", said)
 	}

@@ -70,6 +70,7 @@ func TestTimers(t *testing.T) {
 	ask(exitNotFound, "cancel", a)
 	ask(exitRefused, "fire", level)
 	ask(1, "reschedule", moved)
+	ask(exitRefused, "reschedule", moved, "--in", "876000h")
 	ask(0, "cancel", moved)
 	ask(exitNotFound, "find", "ka")
 	ask(0, "parked", "list")

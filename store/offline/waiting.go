@@ -23,7 +23,8 @@ const (
 // not have: nobody would deliver it.
 type Waiting struct {
 	// Timers are any-time delayed messages of the real broker that are not delivered,
-	// FirstTimer the instant of the earliest, ms. A start takes them over, with timerWheelEnable.
+	// FirstTimer the instant of the earliest, ms. A start takes them over, with timerWheelEnable. Those
+	// of this server's own files are not among them.
 	Timers     int64 `json:"timers"`
 	FirstTimer int64 `json:"firstTimer,omitempty"`
 	// Halves are transactional messages that were neither committed nor rolled back.

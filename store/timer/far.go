@@ -166,6 +166,16 @@ func (f *far) writable(b bucket) *segment {
 	return s
 }
 
+// leave implements farPart.
+func (f *far) leave(slot int64) {
+	if list := f.segments[f.bucketOf(slot)]; len(list) > 0 {
+		last := list[len(list)-1]
+		last.closed = true
+		f.unmap(last)
+		f.forgetRecent()
+	}
+}
+
 // willMap makes room for a segment to be mapped: half of those that are go, the ones that were not
 // used for longest.
 func (f *far) willMap(s *segment) {

@@ -7,6 +7,8 @@ type farPart interface {
 	// error, and has changed nothing, when there is no space. An entry's Due need not lie in
 	// its slot: both must come back.
 	add(e Entry, slot int64, record []byte) error
+	// leave has what comes for a slot go to another file than the last.
+	leave(slot int64)
 	// has tells whether a scan at open, without saved state, found the entry with this log
 	// offset in a slot; false ever after an open by a saved state. Its second may be near by now.
 	has(slot, logOffset int64) bool

@@ -111,6 +111,15 @@ func (t *Timeline) Add(e Entry, slot int64, record []byte) error {
 	return t.far.add(e, slot, record)
 }
 
+// Leave has what comes for a slot go to another file than the last: that one cannot be written.
+func (t *Timeline) Leave(slot int64) {
+	if slot >= t.nearEnd && t.far != nil {
+		t.far.leave(slot)
+		return
+	}
+	t.near.log.leave()
+}
+
 // Hand is the first second that is not done.
 func (t *Timeline) Hand() int64 { return t.hand }
 

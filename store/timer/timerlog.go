@@ -163,6 +163,13 @@ func (l *timerLog) reserve(c *chunk, at, size int) error {
 	return nil
 }
 
+// leave goes on in another file than the last.
+func (l *timerLog) leave() {
+	if n := len(l.chunks); n > 0 {
+		l.end = max(l.end, l.chunks[n-1].base+l.chunkSize)
+	}
+}
+
 // index is the number, among those there are, of the chunk that holds a position.
 func (l *timerLog) index(pos int64) int {
 	i, _ := slices.BinarySearchFunc(l.chunks, pos-pos%l.chunkSize, compareBase)
