@@ -91,7 +91,7 @@ func changeError(err error) error {
 	for _, known := range []struct{ is, as error }{
 		{timer.ErrNotPending, ErrNotFound}, {timer.ErrTooLate, ErrTooLate}, {timer.ErrBusy, ErrRefused},
 		{timer.ErrInstant, ErrInvalid}, {broker.ErrLevel, ErrRefused}, {park.ErrNotParked, ErrNotFound},
-		{park.ErrNote, ErrRefused}, {park.ErrRefused, ErrRefused},
+		{park.ErrNote, ErrRefused}, {park.ErrRefused, ErrRefused}, {park.ErrUnread, ErrRefused},
 	} {
 		if errors.Is(err, known.is) {
 			return fmt.Errorf("%w: %w", known.as, err)

@@ -17,6 +17,7 @@ const (
 	PropertiesSizeExceeded // encoded properties over 32,767 bytes
 	PageCacheBusy
 	UnknownError
+	TopicLeaving // the topic is being deleted: in a moment it takes records again, if it is there
 )
 
 // PutResult tells where a record went.
@@ -26,7 +27,7 @@ type PutResult struct {
 	CommitLogOffset int64  // bytes
 	StoreTimestamp  int64  // ms
 	Size            int32  // bytes of the record
-	Reason          string // of a ServiceNotAvailable: what an operator can act on
+	Reason          string // of a ServiceNotAvailable or TopicLeaving: what an operator can act on
 }
 
 // OK tells whether the record is stored (durable or not, as the flush type says).

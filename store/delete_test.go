@@ -166,7 +166,7 @@ func TestDeleteTopic_IsNotedFirst(t *testing.T) {
 		if res := d.put("other", 0); !res.OK() {
 			t.Errorf("another topic: %+v", res)
 		}
-		if res := d.put("T", 0); res.Status != store.ServiceNotAvailable || !strings.Contains(res.Reason, "being deleted") {
+		if res := d.put("T", 0); res.Status != store.TopicLeaving || !strings.Contains(res.Reason, "being deleted") {
 			t.Errorf("the topic: %+v", res)
 		}
 		d.holds(d.s, 1, 1, 1, 1)

@@ -223,7 +223,7 @@ func (s *Store) room(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQ
 	case queue.gone:
 		queue = s.queues.findOrCreate(queue.topic, queue.queueID)
 	case queue.leaving:
-		return nil, nil, 0, ServiceNotAvailable
+		return nil, nil, 0, TopicLeaving
 	}
 	var err error
 	if !internal {
@@ -248,16 +248,14 @@ func (s *Store) room(queue *ConsumeQueue, size, n int, internal bool) (*ConsumeQ
 // say than the status does. Caller holds mu.
 func (s *Store) refused(status Status) PutResult {
 	res := PutResult{Status: status}
-	if status != ServiceNotAvailable {
-		return res
-	}
 	switch err := s.Writable(); {
+	case status == TopicLeaving:
+		res.Reason = "the topic is being deleted"
+	case status != ServiceNotAvailable:
 	case err != nil:
 		res.Reason = err.Error()
 	case s.full.Load() != nil:
 		res.Reason = s.fullReason()
-	case !s.closed:
-		res.Reason = "the topic is being deleted"
 	}
 	return res
 }

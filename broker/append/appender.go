@@ -2,6 +2,7 @@ package appender
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/wheelmq/wheelmq/message"
@@ -120,6 +121,8 @@ func Refusal(res store.PutResult) error {
 			return remoting.Errorf(remoting.ServiceNotAvailable, "service not available now. %s", res.Reason)
 		}
 		return errNotAvailable
+	case store.TopicLeaving:
+		return errLeaving
 	case store.PageCacheBusy:
 		return errBusy
 	case store.CreateMappedFileFailed:
@@ -129,10 +132,15 @@ func Refusal(res store.PutResult) error {
 	}
 }
 
+// Leaves tells whether a message is refused because its topic is being deleted: others are not, and in a
+// moment this one is taken again, or its topic does not exist.
+func Leaves(err error) bool { return errors.Is(err, errLeaving) }
+
 // The remarks are the real broker's.
 var (
 	errIllegal      = &remoting.Error{Code: remoting.MessageIllegal, Remark: "the message is illegal, maybe msg body or properties length not matched. msg body length limit 4194304B, msg properties length limit 32KB."}
 	errNotAvailable = &remoting.Error{Code: remoting.ServiceNotAvailable, Remark: "service not available now. It may be caused by one of the following reasons: the broker's disk is full, a flush has failed, or the broker is shutting down."}
+	errLeaving      = &remoting.Error{Code: remoting.ServiceNotAvailable, Remark: "service not available now. the topic is being deleted"}
 	errBusy         = &remoting.Error{Code: remoting.SystemBusy, Remark: "[PC_SYNCHRONIZED]broker busy, start flow control for a while"}
 	errNoFile       = &remoting.Error{Code: remoting.SystemError, Remark: "create mapped file failed, server is busy or broken."}
 )

@@ -119,13 +119,17 @@ func (s *Service) durable(done stored, waiting int, stop <-chan struct{}) error 
 	return nil
 }
 
-// carry parks one message anew; done is told when pending is true. One that cannot be read is lost,
-// and keeps nobody from being carried.
+// carry parks one message anew; done is told when pending is true. One that the disk fails to read now
+// keeps its log file; one in whose place no message lies is lost, and keeps nobody from being carried.
 func (s *Service) carry(q *store.ConsumeQueue, at int64, done stored) (pending bool, refused error) {
 	err := s.read(q, at, func(_ Parked, v *message.View) error {
 		pending, refused = s.putCarried(v, at, done)
 		return nil
 	})
+	var fault *faultError
+	if errors.As(err, &fault) {
+		return false, fmt.Errorf("%w: wheelmq parked drop %d gives it up", err, at)
+	}
 	if err != nil {
 		s.opts.Log.WithError(err).WithField("offset", at).Error("a parked message cannot be read and is lost")
 	}

@@ -33,6 +33,27 @@ type lab struct {
 	parked   *park.Service
 	saved    func() // before the table is saved; may be nil
 	refuses  string // a body that the store does not take for a while
+	fails    bool   // the disk fails to read what was parked first
+}
+
+// fault is a page that the disk does not give.
+type fault struct{}
+
+func (fault) Error() string { return "a page cannot be read" }
+func (fault) RuntimeError() {}
+func (fault) Addr() uintptr { return 0 }
+
+// readers read the lab's store, as far as its disk does.
+type readers struct {
+	*store.Store
+	l *lab
+}
+
+func (r readers) Record(commitLogOffset int64, size int32) (store.Slice, error) {
+	if r.l.fails && commitLogOffset == 0 {
+		panic(fault{})
+	}
+	return r.Store.Record(commitLogOffset, size)
 }
 
 // Put implements park.Appender.
@@ -63,7 +84,7 @@ func (l *lab) open() {
 	}
 	l.appender = appender.New(l.store)
 	l.parked, err = park.New(park.Options{
-		Appender: l, Log: log, Differences: differences, Records: l.store, Table: savedDir{persist.In(l.disk, "config"), l},
+		Appender: l, Log: log, Differences: differences, Records: readers{l.store, l}, Table: savedDir{persist.In(l.disk, "config"), l},
 		Pending: func() int64 {
 			q := l.store.Queue([]byte(message.TopicParked), 0)
 			return q.Max() - q.Min()
@@ -231,6 +252,47 @@ func TestCarry_Refused(t *testing.T) {
 			l.holds("b", "c", "a")
 			l.close()
 		}
+	}
+}
+
+// TestCarry_UnreadNow keeps the log file of a message that the disk fails to read, until it does, or an
+// operator gives the message up.
+func TestCarry_UnreadNow(t *testing.T) {
+	t.Parallel()
+	for _, dropped := range []bool{false, true} {
+		l := &lab{T: t, disk: region.NewMemory()}
+		l.open()
+		l.park("a")
+		l.park("b")
+		l.fails = true
+		below := l.fill()
+		for range 2 {
+			if err := l.parked.Carry(below, logFile/4, nil); !errors.Is(err, park.ErrUnread) || !strings.Contains(err.Error(), "parked drop 0") {
+				t.Errorf("carried: %v", err)
+			}
+		}
+		var reasons []string
+		if err := l.parked.Each(0, func(p park.Parked, v *message.View) error {
+			reasons = append(reasons, p.Reason)
+			message.AppendOffsetID(nil, v.StoreHost, v.CommitLogOffset) // as who shows it
+			return nil
+		}); err != nil || len(reasons) != 2 || !strings.Contains(reasons[0], "cannot be read") || reasons[1] != "no such topic" {
+			t.Errorf("parked %q: %v", reasons, err)
+		}
+		if err := l.parked.Redrive(t.Context(), 0); !errors.Is(err, park.ErrUnread) {
+			t.Errorf("driven again: %v", err)
+		}
+		want := []string{"a", "b"}
+		if dropped {
+			if err := l.parked.Drop(0); err != nil {
+				t.Fatal(err)
+			}
+			want = want[1:]
+		}
+		l.fails = dropped
+		l.passOver()
+		l.holds(want...)
+		l.close()
 	}
 }
 

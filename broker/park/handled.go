@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"slices"
 	"strconv"
 
@@ -22,6 +23,8 @@ var (
 	ErrNotParked = errors.New("park: no such message is parked")
 	// ErrNote: the message itself was too large to be parked.
 	ErrNote = errors.New("park: only a note about the message is parked: raise maxMessageSize and send it again")
+	// ErrUnread: the disk fails to read the message now, or the log is damaged where it lies.
+	ErrUnread = errors.New("park: the parked message cannot be read")
 	// ErrRefused: its target still refuses it.
 	ErrRefused = errors.New("park: the target refuses the message")
 )
@@ -100,6 +103,9 @@ func (s *Service) Count() int64 {
 	return max(0, n)
 }
 
+// nowhere is the host of a message that cannot be read.
+var nowhere = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
+
 func (s *Service) queue() *store.ConsumeQueue {
 	if s.opts.Records == nil {
 		return nil
@@ -108,7 +114,8 @@ func (s *Service) queue() *store.ConsumeQueue {
 }
 
 // Each shows the parked messages from an offset on, as they were parked, until visit returns an
-// error. What visit is given is valid until it returns.
+// error. What visit is given is valid until it returns. One that cannot be read is shown empty, with the
+// reason.
 func (s *Service) Each(from int64, visit func(p Parked, v *message.View) error) error {
 	q := s.queue()
 	if q == nil {
@@ -121,26 +128,45 @@ func (s *Service) Each(from int64, visit func(p Parked, v *message.View) error) 
 		if done {
 			continue
 		}
-		if err := s.read(q, at, visit); err != nil && !errors.Is(err, ErrNotParked) {
+		err := s.read(q, at, visit)
+		if errors.Is(err, ErrUnread) {
+			err = visit(Parked{QueueOffset: at, Reason: err.Error()}, &message.View{StoreHost: nowhere})
+		}
+		if err != nil && !errors.Is(err, ErrNotParked) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) read(q *store.ConsumeQueue, at int64, visit func(p Parked, v *message.View) error) error {
+// faultError is an ErrUnread of a disk that fails: the message may be read another time.
+type faultError struct{ cause error }
+
+// Error implements error.
+func (e *faultError) Error() string { return e.cause.Error() }
+
+// Unwrap returns ErrUnread and the cause.
+func (e *faultError) Unwrap() []error { return []error{ErrUnread, e.cause} }
+
+// read shows a parked message. The error wraps ErrNotParked, or ErrUnread.
+func (s *Service) read(q *store.ConsumeQueue, at int64, visit func(p Parked, v *message.View) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &faultError{fmt.Errorf("park: parked message %d: %w", at, store.FaultOf(p))}
+		}
+	}()
 	u, ok := q.Unit(at)
 	if !ok {
 		return ErrNotParked
 	}
 	slice, err := s.opts.Records.Record(u.CommitLogOffset, u.Size)
 	if err != nil {
-		return fmt.Errorf("park: parked message %d: %w", at, err)
+		return fmt.Errorf("%w: message %d: %w", ErrUnread, at, err)
 	}
 	defer slice.Release()
 	v, err := message.Parse(slice.Bytes)
 	if err != nil {
-		return fmt.Errorf("park: parked message %d: %w", at, err)
+		return fmt.Errorf("%w: message %d: %w", ErrUnread, at, err)
 	}
 	return visit(parkedOf(&v, at), &v)
 }
@@ -169,9 +195,9 @@ func number(text string) int32 {
 	return int32(n)
 }
 
-// Drop forgets a parked message for good.
+// Drop forgets a parked message for good, also one that cannot be read.
 func (s *Service) Drop(offset int64) error {
-	return s.handle(offset, "dropped", func(Parked, *message.View) error { return nil })
+	return s.handle(offset, "dropped", nil)
 }
 
 // Redrive stores a parked message in its target and forgets it; it stays parked when the target
@@ -180,7 +206,7 @@ func (s *Service) Redrive(ctx context.Context, offset int64) error {
 	return s.handle(offset, "driven again", func(p Parked, v *message.View) error { return s.deliver(ctx, p, v) })
 }
 
-// handle does something with a parked message and then notes that it is done with.
+// handle does something with a parked message, nil: nothing, and then notes that it is done with.
 func (s *Service) handle(offset int64, what string, do func(p Parked, v *message.View) error) error {
 	s.handling.Lock()
 	defer s.handling.Unlock()
@@ -193,9 +219,11 @@ func (s *Service) handle(offset int64, what string, do func(p Parked, v *message
 	}
 	var parked Parked
 	if err := s.read(q, offset, func(p Parked, v *message.View) error {
-		parked = p
+		if parked = p; do == nil {
+			return nil
+		}
 		return do(p, v)
-	}); err != nil {
+	}); err != nil && (do != nil || !errors.Is(err, ErrUnread)) {
 		return err
 	}
 	s.addHandled([]int64{offset}, q.Min())

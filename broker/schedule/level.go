@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
+	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/redeliver"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/difference"
@@ -136,8 +137,15 @@ func (w *worker) relyOn(l *level, r *run) {
 	}
 }
 
+// leavingPauseMs is how long a level waits for a topic that is being deleted: the deletion is being noted.
+const leavingPauseMs = 5
+
 // refused makes the level wait, longer each time, and tells why. Other levels go on.
 func (w *worker) refused(l *level, now int64, err error) int64 {
+	if appender.Leaves(err) {
+		l.retryAt = now + leavingPauseMs
+		return l.retryAt
+	}
 	l.refusals++
 	l.retryAt = now + redeliver.Backoff(l.refusals)
 	if l.refusals > w.s.opts.ResendsToBlocked {

@@ -32,7 +32,8 @@ func (d *delivery) deliverDue(l *line, sec *second, until int64) error {
 	f := d.begin(l, sec)
 	defer d.launch(f)
 	err := d.collectDue(l, sec, until, f)
-	return errors.Join(err, d.putGroup(f))
+	_, failed := d.putGroup(f)
+	return errors.Join(err, failed)
 }
 
 // collectDue collects copies for a flight, and puts what is collected whenever there is enough.
@@ -49,8 +50,10 @@ func (d *delivery) collectDue(l *line, sec *second, until int64, f *flight) erro
 			return err
 		case waiting:
 			// Those before it are in its topic, or still before it.
-			if err := d.putGroup(f); err != nil {
+			if all, err := d.putGroup(f); err != nil {
 				return err
+			} else if !all {
+				continue
 			}
 		}
 		i := sec.pop()

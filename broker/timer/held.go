@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/sirupsen/logrus"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
 )
 
 // heldEntry is a due message that waits for its target.
@@ -155,8 +157,11 @@ func (d *delivery) retryOne(h heldEntry, now int64) (out fate, err error) {
 		return out, err
 	}
 	d.putter.making.made(h.i, max(h.line.now(now)-h.sec.dueOf(e), 0))
-	if err = d.putHeld(f); err != nil {
-		out = refused
+	switch err = d.putHeld(f); {
+	case appender.Leaves(err):
+		return waiting, err
+	case err != nil:
+		return refused, err
 	}
-	return out, err
+	return sent, nil
 }

@@ -1,6 +1,10 @@
 package timer
 
-import "fmt"
+import (
+	"fmt"
+
+	appender "github.com/wheelmq/wheelmq/broker/append"
+)
 
 // putter puts one group while the driver makes the next: no more than one is on its way, so that their
 // order is the log's. It belongs to the driver.
@@ -47,7 +51,7 @@ func (p *putter) put(g *group, f *flight) (got put) {
 // is why these are not in the log; nothing is handed over then.
 func (d *delivery) handOver(f *flight) error {
 	p := &d.putter
-	if err := d.awaitPut(f); err != nil || len(p.making.copies) == 0 {
+	if all, err := d.awaitPut(f); !all || len(p.making.copies) == 0 {
 		return err
 	}
 	f.Add()
@@ -57,11 +61,12 @@ func (d *delivery) handOver(f *flight) error {
 }
 
 // putGroup puts the copies that are collected, as part of a flight, when those before are put. When it
-// returns none is on its way to the log. What the store refuses is due again, and the error says why.
-func (d *delivery) putGroup(f *flight) error {
+// returns none is on its way to the log. What the store refuses is due again; all is false then, and
+// the error says why, unless that is about one topic only.
+func (d *delivery) putGroup(f *flight) (all bool, err error) {
 	p := &d.putter
-	if err := d.awaitPut(f); err != nil || len(p.making.copies) == 0 {
-		return err
+	if all, err = d.awaitPut(f); !all || len(p.making.copies) == 0 {
+		return all, err
 	}
 	f.Add()
 	return d.took(f, p.making, p.put(p.making, f))
@@ -69,18 +74,17 @@ func (d *delivery) putGroup(f *flight) error {
 
 // awaitPut waits for the group that is being put. When the store has refused a part of it, what is
 // collected behind is not put either.
-func (d *delivery) awaitPut(f *flight) error {
+func (d *delivery) awaitPut(f *flight) (all bool, err error) {
 	p := &d.putter
 	if !p.under {
-		return nil
+		return true, nil
 	}
 	p.under = false
-	err := d.took(f, p.other, <-p.done)
-	if err != nil {
+	if all, err = d.took(f, p.other, <-p.done); !all {
 		d.relink(f, p.making.copies)
 		p.making.reset()
 	}
-	return err
+	return all, err
 }
 
 // putHeld puts the only copy that is collected, of a message that waits for its target. When the store
@@ -90,21 +94,35 @@ func (d *delivery) putHeld(f *flight) error {
 	g := d.putter.making
 	got := d.putter.put(g, f)
 	g.copies = g.copies[:got.stored]
-	return d.took(f, g, got)
+	_, err := d.took(f, g, got)
+	return err
 }
 
-// took takes in what became of a group.
-func (d *delivery) took(f *flight, g *group, got put) error {
+// took takes in what became of a group. A message whose topic is being deleted waits for that alone, and
+// those behind it are due again.
+func (d *delivery) took(f *flight, g *group, got put) (all bool, err error) {
 	if !got.pending {
 		f.Drop()
 	}
 	d.sent(f, g.copies[:got.stored])
-	d.relink(f, g.copies[got.stored:])
+	rest := g.copies[got.stored:]
+	all = got.err == nil
+	if len(rest) > 0 && appender.Leaves(got.err) {
+		d.hold(f, &rest[0], got.err)
+		got.err, rest = nil, rest[1:]
+	}
+	d.relink(f, rest)
 	g.reset()
 	if got.err != nil {
-		return fmt.Errorf("timer: deliver: %w", got.err)
+		return false, fmt.Errorf("timer: deliver: %w", got.err)
 	}
-	return nil
+	return all, nil
+}
+
+// hold has a message wait for its target, which has refused its copy.
+func (d *delivery) hold(f *flight, c *collected, refusal error) {
+	d.held.push(c.topic.name, heldEntry{f.line, f.sec, c.entry}, d.clock.NowMillis(), refusal)
+	f.sec.held++
 }
 
 // relink makes messages due again whose copies are not in the log.
