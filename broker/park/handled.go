@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/netip"
 	"slices"
 	"strconv"
 
@@ -103,9 +102,6 @@ func (s *Service) Count() int64 {
 	return max(0, n)
 }
 
-// nowhere is the host of a message that cannot be read.
-var nowhere = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
-
 func (s *Service) queue() *store.ConsumeQueue {
 	if s.opts.Records == nil {
 		return nil
@@ -130,7 +126,7 @@ func (s *Service) Each(from int64, visit func(p Parked, v *message.View) error) 
 		}
 		err := s.read(q, at, visit)
 		if errors.Is(err, ErrUnread) {
-			err = visit(Parked{QueueOffset: at, Reason: err.Error()}, &message.View{StoreHost: nowhere})
+			err = visit(Parked{QueueOffset: at, Reason: err.Error()}, &message.View{})
 		}
 		if err != nil && !errors.Is(err, ErrNotParked) {
 			return err
