@@ -11,7 +11,7 @@ import (
 )
 
 // startLimit bounds a start, and what is done to a server in one go.
-const startLimit = 30 * time.Second
+const startLimit = 2 * time.Minute
 
 // Broker is a running server: name server and broker. Its methods are safe for concurrent use
 // and end the test with Fatalf when something goes wrong, so they belong to its goroutine.

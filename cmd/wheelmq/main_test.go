@@ -175,7 +175,7 @@ func TestBrokerAndNamesrv_Alone(t *testing.T) {
 		t.Errorf("name server alone: %+v", ns.ready)
 	}
 	var out, stderr bytes.Buffer
-	if code := run([]string{"topics", "delete", "orders", "--yes", "--namesrv", "127.0.0.1:" + port}, &out, &stderr); code != exitNotFound ||
+	if code := run([]string{"topics", "delete", "orders", "--yes", "--namesrv", "127.0.0.1:" + port, "--timeout", await.Patience.String()}, &out, &stderr); code != exitNotFound ||
 		!strings.Contains(stderr.String(), "no broker is registered") {
 		t.Errorf("without a broker a topic is deleted with exit code %d, %q", code, stderr.String())
 	}

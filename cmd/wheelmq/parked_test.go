@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -21,9 +22,9 @@ func succeeds(t *testing.T, words ...string) string {
 
 func TestParked_DrivenAgainOnceTheTopicIsBack(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--free-ports", "--bind", "127.0.0.1", "--memory")
+	s := startServer(t, "serve", "--free-ports", "--bind", "127.0.0.1", "--memory", "--virtual-clock", "--test-api")
 	defer s.stop(t)
-	ns, http := []string{"--namesrv", s.ready.NameServer}, []string{"--http", s.ready.HTTP}
+	ns, onHTTP := []string{"--namesrv", s.ready.NameServer, "--timeout", await.Patience.String()}, []string{"--http", s.ready.HTTP}
 	ask := func(with []string, words ...string) string { return succeeds(t, append(words, with...)...) }
 	ask(ns, "topics", "create", "orders")
 	ask(ns, "send", "orders", "first", "--level", "1")
@@ -33,8 +34,16 @@ func TestParked_DrivenAgainOnceTheTopicIsBack(t *testing.T) {
 		Total  int64
 		Parked []struct{ ID, Topic, Reason string }
 	}
+	// Virtual time: nothing is due before its topic is gone, however slow the machine is.
+	reply, err := http.Post("http://"+s.ready.HTTP+"/test/clock/advance?duration=1s", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reply.Body.Close(); err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("advance: status %d, %v", reply.StatusCode, err)
+	}
 	await.Until(t, "both are parked", func() bool {
-		if err := json.Unmarshal([]byte(ask(http, "parked", "--json")), &got); err != nil {
+		if err := json.Unmarshal([]byte(ask(onHTTP, "parked", "--json")), &got); err != nil {
 			t.Fatalf("parked: %v", err)
 		}
 		return got.Total >= 2
@@ -43,19 +52,19 @@ func TestParked_DrivenAgainOnceTheTopicIsBack(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	var out, said bytes.Buffer
-	if code := run(append([]string{"parked", "redrive", got.Parked[0].ID}, http...), &out, &said); code != exitRefused {
+	if code := run(append([]string{"parked", "redrive", got.Parked[0].ID}, onHTTP...), &out, &said); code != exitRefused {
 		t.Errorf("without its topic: exit code %d, %s", code, said.String())
 	}
 	ask(ns, "topics", "create", "orders")
-	ask(http, "parked", "redrive", got.Parked[0].ID)
-	ask(http, "parked", "drop", got.Parked[1].ID)
-	if list := ask(http, "parked", "list"); !strings.Contains(list, "in all") || strings.Contains(list, "orders") {
+	ask(onHTTP, "parked", "redrive", got.Parked[0].ID)
+	ask(onHTTP, "parked", "drop", got.Parked[1].ID)
+	if list := ask(onHTTP, "parked", "list"); !strings.Contains(list, "in all") || strings.Contains(list, "orders") {
 		t.Errorf("parked afterwards: %s", list)
 	}
 	if tail := ask(ns, "tail", "orders"); !strings.HasSuffix(tail, "first\n") {
 		t.Errorf("orders has %q", tail)
 	}
-	if code := run(append([]string{"parked", "drop", got.Parked[1].ID}, http...), &out, &said); code != exitNotFound {
+	if code := run(append([]string{"parked", "drop", got.Parked[1].ID}, onHTTP...), &out, &said); code != exitNotFound {
 		t.Errorf("twice: exit code %d", code)
 	}
 }

@@ -136,7 +136,7 @@ func TestDelay_WithinTheTimeout(t *testing.T) {
 func TestDelay_BeyondTheTimeout(t *testing.T) {
 	mq := start(t)
 	f := mq.Fault(wheelmqtest.Rule{Code: wheelmqtest.SendMessageV2, Delay: limit})
-	refused(t, newProducer(t, mq, 0, 300*time.Millisecond), "timeout")
+	refused(t, newProducer(t, mq, 0, 3*time.Second), "timeout")
 	f.Wait(1, limit)
 	mq.WaitMessages(topic, 1, limit)
 	wantBodies(t, mq, "refused")

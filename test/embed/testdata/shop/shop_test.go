@@ -49,7 +49,7 @@ func TestOrders(t *testing.T) {
 		if body != "one" {
 			t.Errorf("got %q", body)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("nothing was consumed")
 	}
 }
