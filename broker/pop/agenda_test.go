@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/internal/await"
 )
 
@@ -11,13 +12,13 @@ import (
 // same one, for years: what the driver has to look at does not grow with that.
 func TestAgenda_ChangesLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
-	const years = int64(1) << 39
+	const years, changes = int64(1) << 39, int64(3 * pop.SweepFrom)
 	for name, order := range map[string]bool{"in order": true, "in any order": false} {
 		for step := range int64(2) {
 			l := opened(t)
 			l.send("T", 0, "a", "b")
 			h := l.popAs(window, 2, years, order, "")[0]
-			for i := range int64(200_000) {
+			for i := range changes {
 				var ok bool
 				if h, ok = l.change(h, years-i*step); !ok {
 					t.Fatal("the handle is stale")
@@ -25,9 +26,9 @@ func TestAgenda_ChangesLeaveNothingBehind(t *testing.T) {
 			}
 			await.Until(t, fmt.Sprintf("%s, step %d: few tasks for two messages", name, step), func() bool {
 				l.settle()
-				return l.service.Agenda() <= 70_000
+				return l.service.Agenda() < pop.SweepFrom
 			})
-			if next := l.settle(); next != startMs+years-199_999*step && !order {
+			if next := l.settle(); next != startMs+years-(changes-1)*step && !order {
 				t.Errorf("%s, step %d: the next message is visible at %d", name, step, next-startMs)
 			}
 		}

@@ -5,3 +5,6 @@ func (s *Service) Hold(fn func()) { s.journal.Hold(fn) }
 
 // Agenda is how many tasks there are.
 func (s *Service) Agenda() int { return s.agenda.len() }
+
+// SweepFrom is how many tasks there are at least before idle ones are looked for.
+const SweepFrom = sweepFrom

@@ -172,11 +172,14 @@ func TestCutLogFile_TheServerLives(t *testing.T) {
 	if peer.TargetKind() == peer.Real {
 		t.Skip("the real broker's process ends")
 	}
-	target := peer.StartTarget(t, map[string]string{"messageDelayLevel": "1s"})
+	target := peer.StartTarget(t, map[string]string{"messageDelayLevel": "2s 30s"})
 	c := wire.Dial(t, target.BrokerAddr)
 	topic := suite.Name(t, "topic")
 	c.MustCreateTopic(t, topic, 1)
-	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("delayed"), Properties: wire.Properties("DELAY", "1")})
+	// The second is for a machine that stalls until the first is delivered.
+	for _, level := range []string{"1", "2"} {
+		c.MustSend(t, wire.Send{Topic: topic, Body: []byte("delayed"), Properties: wire.Properties("DELAY", level)})
+	}
 	if err := os.Truncate(filepath.Join(target.StoreDir, "commitlog", fmt.Sprintf("%020d", 0)), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -135,17 +135,20 @@ func TestQueryByKey_OfADelayedMessage(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
 	topic := suite.Name(t, "topic")
-	key := suite.Name(t, "key")
-	found := func(topic string) int {
+	later, soon := suite.Name(t, "later"), suite.Name(t, "soon")
+	found := func(topic, key string) int {
 		messages, _ := c.Query(t, wire.Query{Topic: topic, Key: key})
 		return len(messages)
 	}
-	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("later"), Properties: wire.Properties("KEYS", key, "DELAY", "2")})
-	suite.Eventually(t, wire.Timeout, "it waits", func() bool { return found(wire.ScheduleTopic) == 1 })
-	if n := found(topic); n != 0 {
+	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("in 2 h"), Properties: wire.Properties("KEYS", later, "DELAY", "18")})
+	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("in 1 s"), Properties: wire.Properties("KEYS", soon, "DELAY", "1")})
+	suite.Eventually(t, wire.Timeout, "both are found with the levels", func() bool {
+		return found(wire.ScheduleTopic, later) == 1 && found(wire.ScheduleTopic, soon) == 1
+	})
+	suite.Eventually(t, wire.Timeout, "one is delivered", func() bool { return found(topic, soon) == 1 })
+	if n := found(topic, later); n != 0 {
 		t.Errorf("found %d times in its topic before it was delivered", n)
 	}
-	suite.Eventually(t, wire.Timeout, "it is delivered", func() bool { return found(topic) == 1 })
 }
 
 // TestQueryByKey_OfAnotherKeyWithItsHash asks for one of two keys that have the same hash.
