@@ -8,3 +8,6 @@ func (s *Service) Agenda() int { return s.agenda.len() }
 
 // SweepFrom is how many tasks there are at least before idle ones are looked for.
 const SweepFrom = sweepFrom
+
+// BatchSize is how many messages are brought back at a time.
+const BatchSize = batchSize

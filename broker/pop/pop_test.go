@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/health"
 	"github.com/wheelmq/wheelmq/message"
 )
@@ -61,6 +62,28 @@ func TestPop_WhatIsNotAcknowledgedComesBackAtItsMillisecond(t *testing.T) {
 	wantBodies(t, l.pop(window, 32, 1000), "c")
 	if got := l.offsets.Query([]byte("G"), []byte("T"), 0); got != 3 {
 		t.Errorf("the group's offset is %d", got)
+	}
+}
+
+// TestPop_MoreThanABatchComesBackOnce: what a dead consumer held does not fit into one batch, whose end lies
+// within one pop.
+func TestPop_MoreThanABatchComesBackOnce(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.sync = true
+	l.open()
+	t.Cleanup(l.close)
+	const total = pop.BatchSize + 100
+	l.send("T", 0, strings.Fields(strings.Repeat("x ", total))...)
+	for popped := 0; popped < total; popped += 300 {
+		l.pop(window, 300, 5000)
+	}
+	l.turn(5000)
+	if n := l.end("%RETRY%G_T", 0); n != total {
+		t.Errorf("%d messages came back, want %d", n, total)
+	}
+	if next := l.settle(); next != clock.Never {
+		t.Errorf("there is something to do at %d", next)
 	}
 }
 
