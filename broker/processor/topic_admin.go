@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wheelmq/wheelmq/broker/attribute"
 	"github.com/wheelmq/wheelmq/broker/pop"
 	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/difference"
@@ -69,7 +70,7 @@ func (a *TopicAdmin) update(ex *remoting.Exchange) error {
 	if err := req.Decode(&ex.Req.Ext); err != nil {
 		return err
 	}
-	attributes, err := parseAttributes(req.Attributes)
+	attributes, err := attribute.Parse(req.Attributes)
 	if err != nil {
 		return err
 	}
@@ -96,50 +97,6 @@ func (a *TopicAdmin) put(config topic.Config) error {
 	}
 	_, err := a.Topics.Update(config)
 	return err
-}
-
-// topicAttributes are the attributes that this server stores, with the values it takes; nil
-// takes any.
-var topicAttributes = map[string][]string{
-	"message.type":   {"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED", "PRIORITY"},
-	"queue.type":     {"SimpleCQ"},
-	"cleanup.policy": {"DELETE"},
-	"reserve.time":   nil,
-}
-
-// parseAttributes reads "+key=value,-key". An attribute that has no effect here is refused.
-func parseAttributes(text string) (map[string]string, error) {
-	attributes := make(map[string]string)
-	for item := range strings.SplitSeq(text, ",") {
-		if item == "" {
-			continue
-		}
-		if item[0] != '+' && item[0] != '-' {
-			return nil, remoting.Errorf(remoting.SystemError, "kv string format wrong: %s", item)
-		}
-		key, value, _ := strings.Cut(item[1:], "=")
-		allowed, known := topicAttributes[key]
-		if !known {
-			return nil, remoting.Errorf(remoting.SystemError, "unsupported key: %s", key)
-		}
-		if item[0] == '-' {
-			continue
-		}
-		if allowed != nil && !contains(allowed, value) {
-			return nil, remoting.Errorf(remoting.SystemError, "value %s of attribute %s is not supported", value, key)
-		}
-		attributes[key] = value
-	}
-	return attributes, nil
-}
-
-func contains(list []string, value string) bool {
-	for _, v := range list {
-		if strings.EqualFold(v, value) {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *TopicAdmin) updateList(ex *remoting.Exchange) error {

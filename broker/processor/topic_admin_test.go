@@ -82,6 +82,16 @@ func TestTopicAdmin(t *testing.T) {
 	if !strings.Contains(string(system.Body), message.TopicSchedule) {
 		t.Errorf("system topics %s", system.Body)
 	}
+	wantReply(t, create("Attributed", ""), remoting.Success, "")
+	if got := topics.GetString("Attributed").Attributes["message.type"]; got != "DELAY" {
+		t.Errorf("a change that names no attributes left message.type=%q", got)
+	}
+	wantReply(t, create("Attributed", "-message.type"), remoting.Success, "")
+	if got := topics.GetString("Attributed").Attributes; len(got) != 0 {
+		t.Errorf("attributes %v after the last is removed", got)
+	}
+	wantReply(t, request(t, routes, &conn{}, remoting.UpdateAndCreateTopicList, nil,
+		`{"topicConfigList":[{"topicName":"T3","perm":6,"attributes":{"+cleanup.policy":"COMPACTION"}}]}`), remoting.SystemError, "")
 	list := `{"topicConfigList":[{"topicName":"T","readQueueNums":8,"writeQueueNums":4,"perm":6,"topicFilterType":"SINGLE_TAG"},
 		{"topicName":"New","readQueueNums":1,"writeQueueNums":1,"perm":6,"topicFilterType":"SINGLE_TAG"}]}`
 	wantReply(t, request(t, routes, &conn{}, remoting.UpdateAndCreateTopicList, nil, list), remoting.Success, "")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/wheelmq/wheelmq/broker/attribute"
 	"github.com/wheelmq/wheelmq/broker/persist"
 	"github.com/wheelmq/wheelmq/clock"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -123,7 +124,8 @@ func (t *Table) Update(config Config) error {
 	return t.UpdateAll([]Config{config})
 }
 
-// UpdateAll is Update for several groups (request code 225): all or none.
+// UpdateAll is Update for several groups (request code 225): all or none. Their attributes are edits of
+// those that the groups have ("+priority.factor"), see package attribute.
 func (t *Table) UpdateAll(configs []Config) error {
 	for i := range configs {
 		if name := configs[i].GroupName; !validName(name) {
@@ -136,10 +138,29 @@ func (t *Table) UpdateAll(configs []Config) error {
 	defer t.mu.Unlock()
 	groups := maps.Clone(*t.groups.Load())
 	for i := range configs {
-		groups[configs[i].GroupName] = &configs[i]
+		config, err := edited(groups[configs[i].GroupName], configs[i])
+		if err != nil {
+			return err
+		}
+		groups[config.GroupName] = &config
 	}
 	t.groups.Store(&groups)
 	return t.save()
+}
+
+// attributes are those of groups that have an effect here.
+var attributes = attribute.Kinds{"priority.factor": {Max: 100}}
+
+// edited is a new configuration with its edits of the old one's attributes done; old is nil when there
+// is none.
+func edited(old *Config, config Config) (Config, error) {
+	var current map[string]string
+	if old != nil {
+		current = old.Attributes
+	}
+	var err error
+	config.Attributes, err = attributes.Alter(old != nil, current, config.Attributes)
+	return config, err
 }
 
 // add creates a group unless somebody else has.

@@ -110,3 +110,27 @@ func TestUpdate_RefusesIllegalNames(t *testing.T) {
 		t.Errorf("%v, want code 29", err)
 	}
 }
+
+// TestUpdate_EditsAttributes: what an update does not name stays; a list with a wrong one changes nothing.
+func TestUpdate_EditsAttributes(t *testing.T) {
+	t.Parallel()
+	table := newTable(t, t.TempDir(), false)
+	update := func(name string, edits map[string]string) subscription.Config {
+		config := remoting.DefaultSubscriptionGroupConfig(name)
+		config.Attributes = edits
+		return config
+	}
+	factor := func() string { return table.Get("g").Attributes["priority.factor"] }
+	for _, edits := range []map[string]string{{"+priority.factor": "7"}, nil, {}} {
+		if err := table.Update(update("g", edits)); err != nil || factor() != "7" {
+			t.Errorf("%v: %v, priority.factor %q", edits, err, factor())
+		}
+	}
+	err := table.UpdateAll([]subscription.Config{update("g", map[string]string{"+priority.factor": "8"}), update("h", map[string]string{"+nonsense": "1"})})
+	if err == nil || factor() != "7" || table.Get("h") != nil {
+		t.Errorf("a list with a wrong attribute: %v, priority.factor %q, %v", err, factor(), table.Get("h"))
+	}
+	if err := table.Update(update("g", map[string]string{"-priority.factor": ""})); err != nil || factor() != "" {
+		t.Errorf("removed: %v, priority.factor %q", err, factor())
+	}
+}

@@ -201,17 +201,27 @@ func (t *Table) CreateRetry(name string, queueNums, perm int32) *Config {
 	return t.GetString(name)
 }
 
-// Update creates or replaces a topic; false when nothing changes.
+// Update creates or replaces a topic; false when nothing changes. Its attributes are edits of those that
+// the topic has ("+message.type"), see package attribute.
 func (t *Table) Update(config Config) (changed bool, err error) {
-	if config.Attributes == nil {
-		config.Attributes = map[string]string{}
-	}
+	var refused error
 	stored, err := t.change(func() *Config {
-		if old := t.GetString(config.TopicName); old != nil && equal(old, &config) {
+		old := t.GetString(config.TopicName)
+		var current map[string]string
+		if old != nil {
+			current = old.Attributes
+		}
+		if config.Attributes, refused = attributes.Alter(old != nil, current, config.Attributes); refused != nil {
+			return nil
+		}
+		if old != nil && equal(old, &config) {
 			return nil
 		}
 		return &config
 	})
+	if refused != nil {
+		return false, refused
+	}
 	return stored != nil, err
 }
 

@@ -122,6 +122,7 @@ func TestTable_SurvivesARestart(t *testing.T) {
 	version := table.DataVersion()
 
 	again := newTable(t, dir, nil)
+	want.Attributes = map[string]string{"message.type": "DELAY"}
 	if got := again.GetString("T"); got == nil || topic.Format(got) != topic.Format(&want) {
 		t.Errorf("after a restart: %+v, want %+v", got, want)
 	}

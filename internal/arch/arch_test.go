@@ -24,7 +24,7 @@ var layers = []string{
 	"internal/docs", ".", "testapi", "control", "console", "broker", "broker/virtualtime", "broker/processor",
 	"broker/watchdog", "broker/inflight", "broker/registration", "broker/assignment", "broker/transaction", "broker/pop", "broker/pop/journal", "broker/timer", "broker/schedule", "broker/redeliver",
 	"broker/park", "broker/append", "broker/client", "broker/offset", "broker/rewind", "broker/lock", "broker/longpoll", "broker/filter", "broker/filter/sql",
-	"broker/stats", "broker/subscription", "broker/topic", "broker/persist", "namesrv", "server", "store/offline", "store", "store/timer", "store/region",
+	"broker/stats", "broker/subscription", "broker/topic", "broker/attribute", "broker/persist", "namesrv", "server", "store/offline", "store", "store/timer", "store/region",
 	"fault", "remoting/client", "remoting/exchangelog", "remoting", "remoting/fastjson", "config", "health", "metrics", "difference", "message", "clock", "durable", "internal/await", "internal/freeport", "internal/arch",
 }
 
