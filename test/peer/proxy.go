@@ -39,23 +39,44 @@ func StartProxy(tb testing.TB, target *Target, conf map[string]any) *Proxy {
 		tb.Fatal(err)
 	}
 	p := new(Proxy)
-	if err := p.start(HomeDir(tb), project.Classpath, target, conf); err != nil {
-		tb.Fatal(err)
-	}
 	tb.Cleanup(func() {
+		if p.proc == nil {
+			return
+		}
 		if tb.Failed() {
 			tb.Logf("end of the proxy's output:\n%s", withoutLogging(p.proc.log.tail()))
 		}
 		// A clean stop takes as long as the slowest client and proves nothing about us.
 		p.proc.kill()
 	})
+	for try := 1; ; try++ {
+		err := p.launch(tb, project.Classpath, target, conf)
+		if err == nil {
+			return p
+		}
+		// It waits 3 s for the broker's answers, and ends when a slow machine does not let it have them.
+		if try == proxyTries || !p.hasEnded() {
+			tb.Fatal(err)
+		}
+		tb.Logf("started anew: %v", err)
+	}
+}
+
+// proxyTries bounds the starts of a proxy that ended while starting.
+const proxyTries = 3
+
+// launch starts the proxy and waits until it serves.
+func (p *Proxy) launch(tb testing.TB, classpath string, target *Target, conf map[string]any) error {
+	if err := p.start(HomeDir(tb), classpath, target, conf); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(tb.Context(), startTimeout)
 	defer cancel()
-	if err := p.proc.waitReady(ctx, p.accepts); err != nil {
-		tb.Fatal(err)
-	}
-	return p
+	return p.proc.waitReady(ctx, p.accepts)
 }
+
+// hasEnded tells whether the process has ended by itself.
+func (p *Proxy) hasEnded() bool { return p.proc != nil && p.Alive() != nil }
 
 func (p *Proxy) start(dir, classpath string, target *Target, conf map[string]any) error {
 	grpc, err := FreePort()

@@ -73,12 +73,29 @@ func TestJavaSnippet_GreetsItself(t *testing.T) {
 	target := peer.StartTarget(t, nil)
 	code := strings.ReplaceAll(snippet(t, "## From Java", "java"), address, target.NameServerAddr)
 	file := write(t, "Snippet.java", strings.Replace(javaProgram, "SNIPPET", code, 1))
+	// The snippet's client gives a send 3 s, which a machine that stalls may need for the first.
+	const tries = 3
+	for try := 1; ; try++ {
+		greeted, stderr := greets(t, project.Classpath, file)
+		if greeted {
+			return
+		}
+		if try == tries || !strings.Contains(stderr, "call timeout") {
+			t.Fatalf("the snippet ended without its greeting\n%s", stderr)
+		}
+		t.Logf("run again: %s", stderr)
+	}
+}
+
+// greets runs the program in a file until it has got its message.
+func greets(t *testing.T, classpath, file string) (greeted bool, stderr string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), javaLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "java", "-Xmx256m", "-XX:TieredStopAtLevel=1",
-		"-Duser.home="+t.TempDir(), "-cp", project.Classpath, file)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
+	cmd := exec.CommandContext(ctx, "java", "-Xmx256m", "-XX:TieredStopAtLevel=1", peer.PatientClient,
+		"-Duser.home="+t.TempDir(), "-cp", classpath, file)
+	var said strings.Builder
+	cmd.Stderr = &said
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +103,6 @@ func TestJavaSnippet_GreetsItself(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	greeted := false
 	lines := bufio.NewScanner(stdout)
 	for !greeted && lines.Scan() {
 		greeted = lines.Text() == "hello, in five seconds"
@@ -95,9 +111,7 @@ func TestJavaSnippet_GreetsItself(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_, _ = io.Copy(io.Discard, stdout)
 	_ = cmd.Wait()
-	if !greeted {
-		t.Errorf("the snippet ended without its greeting\n%s", stderr.String())
-	}
+	return greeted, said.String()
 }
 
 const goProgram = `
