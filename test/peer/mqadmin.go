@@ -76,6 +76,12 @@ func adminCommand(ctx context.Context, main string, args ...string) (*exec.Cmd, 
 	return cmd, func() { os.RemoveAll(home) }, nil
 }
 
+// timedOut is in what mqadmin prints when no answer came in time.
+const timedOut = "RemotingTimeoutException"
+
+// adminTries bounds the runs of one command that timed out.
+const adminTries = 3
+
 // Admin is one JVM that runs mqadmin commands one after the other.
 type Admin struct {
 	mu      sync.Mutex
@@ -117,10 +123,22 @@ func StartAdmin(ctx context.Context) (*Admin, error) {
 }
 
 // Run runs one command, for example Run("topicList", "-n", addr). mqadmin exits with 0 after most failures: look
-// at stderr.
+// at stderr. It gives a server a few seconds for an answer, which cannot be set: on a machine that stalls for
+// longer the command is run again.
 func (a *Admin) Run(args ...string) (stdout, stderr string, exit int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for range adminTries {
+		stdout, stderr, exit, err = a.run(args)
+		if err != nil || !strings.Contains(stderr, timedOut) {
+			break
+		}
+	}
+	return stdout, stderr, exit, err
+}
+
+// run sends one command to the JVM and reads what it prints.
+func (a *Admin) run(args []string) (stdout, stderr string, exit int, err error) {
 	if _, err := io.WriteString(a.stdin, strings.Join(args, "\x1f")+"\n"); err != nil {
 		return "", "", 0, a.broken(err)
 	}

@@ -2,6 +2,8 @@ package peer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,7 +44,9 @@ func Binary() (string, error) {
 
 func buildBinary() (string, error) {
 	root := filepath.Dir(filepath.Dir(sourceDir()))
-	dir, err := cacheDir("bin")
+	// Each checkout has its own: the tests of another one may run at the same time.
+	key := sha256.Sum256([]byte(root))
+	dir, err := cacheDir("bin", hex.EncodeToString(key[:8]))
 	if err != nil {
 		return "", err
 	}
