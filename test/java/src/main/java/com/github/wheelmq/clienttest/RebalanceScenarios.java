@@ -101,9 +101,22 @@ final class RebalanceScenarios {
     static final class Member {
         private Member() {}
 
-        public static void main(String[] args) throws Exception {
+        public static void main(String[] args) {
+            int exit = 0;
+            try {
+                own(args);
+            } catch (Throwable e) {
+                e.printStackTrace();
+                exit = 1;
+            }
+            // The client's threads keep a process alive whose main thread has failed.
+            Runtime.getRuntime().halt(exit);
+        }
+
+        private static void own(String[] args) throws Exception {
             DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(args[1]);
             consumer.setNamesrvAddr(args[0]);
+            consumer.setMqClientApiTimeout(Lab.CALL_MILLIS);
             consumer.setInstanceName("member-" + ProcessHandle.current().pid());
             Ownership ownership = RebalanceScenarios.start(consumer, args[2], new Inbox().listener());
             int want = Integer.parseInt(args[3]);
@@ -111,7 +124,6 @@ final class RebalanceScenarios {
             System.out.println("OWNS " + want);
             System.out.flush();
             ProcessHandle.current().parent().ifPresent(parent -> parent.onExit().join());
-            System.exit(0);
         }
     }
 }
