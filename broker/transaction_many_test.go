@@ -20,6 +20,8 @@ func TestTransaction_Many(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.config.TransactionCheckMax = 60_000
+	// In real time, of which a slow machine takes much: no client sends heartbeats here.
+	l.config.ChannelExpiredTimeout = int64(time.Hour / time.Millisecond)
 	l.open(startMs)
 	t.Cleanup(func() { l.close() })
 	m := &many{lab: l, p: l.produce("P"), rng: rand.New(rand.NewPCG(1, 2)), fates: make(map[string]fate), born: make(map[string]int64), asked: make(map[string]bool)}

@@ -276,3 +276,22 @@ func nobodyToAsk(t *testing.T, d *dealer) {
 	wantCode(t, "commit", d.End(t, q.Half, wire.CommitTransaction, true), wire.Success)
 	d.Settle(t, d.topic, 0, 1)
 }
+
+// TestTransaction_OverARestart asks the producer about what it left open before, on its new connection.
+func TestTransaction_OverARestart(t *testing.T) {
+	t.Parallel()
+	server := peer.StartTarget(t, map[string]string{"transactionTimeOut": "1000", "transactionCheckInterval": "3000"})
+	d := &dealer{Conn: wire.Dial(t, server.BrokerAddr), group: suite.Name(t, "producers"), topic: suite.Name(t, "topic")}
+	d.MustCreateTopic(t, d.topic, 1)
+	open := d.prepare(t, "open")
+	d.Close()
+	server.Restart()
+	d.Conn = wire.Dial(t, server.BrokerAddr)
+	d.HeartbeatProducer(t, suite.Name(t, "client"), d.group)
+	q := d.asked(t)
+	if q.Half.UniqKey != open.UniqKey || q.Half.QueueOffset < open.QueueOffset {
+		t.Errorf("asked about %+v, want %+v", q.Half, open)
+	}
+	wantCode(t, "commit", d.End(t, q.Half, wire.CommitTransaction, true), wire.Success)
+	d.Settle(t, d.topic, 0, 1)
+}
