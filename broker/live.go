@@ -48,6 +48,9 @@ func (b *Broker) checkChange(c *config.Config) error {
 	if err := b.levels.Fits(levels); err != nil {
 		return err
 	}
+	if err := b.store.FitsBodies(int(c.MaxMessageSize)); err != nil {
+		return err
+	}
 	_, err = retention(c)
 	return err
 }
@@ -71,9 +74,10 @@ func (b *Broker) follow(before, after *config.Config) {
 	})
 	b.timer.LimitDelay(maxDelayMs(after))
 	b.pull.Set(pullSettings(after))
-	b.popping.Limit(pullLimits(after))
-	b.popping.Set(popSettings(after))
+	b.followPops(after)
 	b.send.TraceOn(after.TraceOn)
+	b.send.LimitBodies(int(after.MaxMessageSize))
+	b.store.LimitBodies(int(after.MaxMessageSize))
 	b.halves.Set(transactionTimes(after), int(after.TransactionCheckMax))
 	if before.BrokerPermission != after.BrokerPermission {
 		b.tableSaved(b.topics.Announce())
@@ -81,6 +85,15 @@ func (b *Broker) follow(before, after *config.Config) {
 	if before.AutoCreateTopicEnable != after.AutoCreateTopicEnable || before.DefaultTopicQueueNums != after.DefaultTopicQueueNums {
 		b.tableSaved(b.topics.AutoCreate(after.AutoCreateTopicEnable, int32(after.DefaultTopicQueueNums)))
 	}
+}
+
+// followPops hands on what is about consumers that pop, and about queues that the broker divides.
+func (b *Broker) followPops(c *config.Config) {
+	b.popping.Limit(pullLimits(c))
+	b.popping.Set(popSettings(c))
+	b.pops.Set(popServiceSettings(c))
+	b.polls.LimitTurns(int(c.MaxPopPollingSize), int(c.PopPollingSize))
+	b.modes.Standard(c.DefaultMessageRequestMode, int32(c.DefaultPopShareQueueNum))
 }
 
 func (b *Broker) tableSaved(err error) {

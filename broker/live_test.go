@@ -33,7 +33,7 @@ func (l *lab) mustConfigure(lines ...string) {
 }
 
 // otherValues are values for live keys whose default is not the only one that fits every test below.
-var otherValues = map[string]string{"messageDelayLevel": "1s 5s", "deleteWhen": "03", "brokerPermission": "4", "popFromRetryProbabilityForPriority": "50"}
+var otherValues = map[string]string{"messageDelayLevel": "1s 5s", "deleteWhen": "03", "brokerPermission": "4", "popFromRetryProbabilityForPriority": "50", "defaultMessageRequestMode": "POP", "defaultPopShareQueueNum": "3"}
 
 // TestLiveConfig_EveryKey: each key that is marked live can be changed, shows its value at once (26),
 // and has it after a restart.

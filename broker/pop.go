@@ -1,6 +1,9 @@
 package broker
 
-import "github.com/wheelmq/wheelmq/broker/pop"
+import (
+	"github.com/wheelmq/wheelmq/broker/pop"
+	"github.com/wheelmq/wheelmq/config"
+)
 
 func (b *Broker) assemblePop() (err error) {
 	o := b.opts
@@ -9,15 +12,19 @@ func (b *Broker) assemblePop() (err error) {
 		Offsets: b.offsets, Cluster: o.Config.BrokerClusterName, Park: b.park, Due: b.popDue,
 		Config: b.tables(), FS: b.store.FS(), Sync: o.Config.FlushDiskType == "SYNC_FLUSH",
 		Logger: o.Log.WithField("part", "pop"), Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
-		RetryV2: o.Config.EnableRetryTopicV2, Visible: b.popVisible, MaxInFlight: b.maxInFlight(),
+		Settings: popServiceSettings(o.Config), Visible: b.popVisible,
 	})
 	return err
 }
 
+func popServiceSettings(c *config.Config) pop.Settings {
+	return pop.Settings{RetryV2: c.EnableRetryTopicV2, MaxInFlight: maxInFlight(c)}
+}
+
 // maxInFlight is how many messages of a queue may be in flight to a group that pops for it to be given more; 0:
 // any number. The threshold may be passed, as the real broker's may.
-func (b *Broker) maxInFlight() int64 {
-	if c := b.opts.Config; c.EnablePopMessageThreshold {
+func maxInFlight(c *config.Config) int64 {
+	if c.EnablePopMessageThreshold {
 		return c.PopInflightMessageThreshold + 1
 	}
 	return 0

@@ -27,8 +27,8 @@ func (b *Broker) popRoutes() []remoting.Route {
 		Topics: b.topics, Groups: b.groups, Offsets: b.offsets, Windows: b.pops, Store: b.store, Polls: b.polls, Stats: b.stats,
 		Time: o.Store, Wire: o.Wire, Differences: o.Differences, Log: o.Log.WithField("part", "pop"), Limits: pullLimits(c),
 		Verdicts: &b.verdicts, Readable: b.flag(func(c *config.Config) bool { return c.BrokerPermission&4 != 0 }), BrokerName: c.BrokerName,
-		BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync, RetryV2: c.EnableRetryTopicV2,
-		MaxInFlight: b.maxInFlight(), InFlight: b.inFlight, PopSettings: popSettings(c),
+		BrokerIP: o.StoreHost.Addr().String(), TimersOff: !c.TimerWheelEnable, SyncFlush: sync,
+		InFlight: b.inFlight, PopSettings: popSettings(c),
 	})
 	return slices.Concat(
 		b.popping.Routes(),
@@ -39,16 +39,20 @@ func (b *Broker) popRoutes() []remoting.Route {
 // popSettings are what pops look at for every request.
 func popSettings(c *config.Config) processor.PopSettings {
 	return processor.PopSettings{
+		RetryV2: c.EnableRetryTopicV2, MaxInFlight: maxInFlight(c),
 		ActualRetryTopic: c.PopResponseReturnActualRetryTopic, RetryPercent: int(c.PopFromRetryProbability),
 		RetryPercentPriority: int(c.PopFromRetryProbabilityForPriority), LowQueuesFirst: !c.PriorityOrderAsc,
 		NewGroupsAtEnd: !c.InitPopOffsetByCheckMsgInMem,
 	}
 }
 
-// topicGroups tells whose retries go with a topic; nothing: they stay.
-func (b *Broker) topicGroups() interface{ Groups(topic string) []string } {
-	if !b.opts.Config.ClearRetryTopicWhenDeleteTopic {
+// retriesOf tells whose retries go with a topic: nobody's while clearRetryTopicWhenDeleteTopic is off.
+type retriesOf struct{ b *Broker }
+
+// Groups are the groups that consume a topic.
+func (r retriesOf) Groups(topic string) []string {
+	if !r.b.live.Get().ClearRetryTopicWhenDeleteTopic {
 		return nil
 	}
-	return b.offsets
+	return r.b.offsets.Groups(topic)
 }

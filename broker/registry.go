@@ -87,8 +87,8 @@ func (b *Broker) groupRoutes() []remoting.Route {
 		}).Routes(),
 		(&processor.Lock{Locks: b.locks}).Routes(),
 		(&processor.Assignment{
-			BrokerName: c.BrokerName, Modes: b.modes, Topics: b.topics, Groups: b.groups, Clients: b.clients, Undivided: !c.ServerLoadBalancerEnable,
-			Elsewhere: o.Routes,
+			BrokerName: c.BrokerName, Modes: b.modes, Topics: b.topics, Groups: b.groups, Clients: b.clients, Elsewhere: o.Routes,
+			Undivided: b.flag(func(c *config.Config) bool { return !c.ServerLoadBalancerEnable }),
 		}).Routes(),
 	)
 }
@@ -121,7 +121,7 @@ func (b *Broker) adminRoutes() []remoting.Route {
 		(&processor.Housekeeping{Store: b.store, Kept: b.keepsQueues, Log: o.Log}).Routes(),
 		(&processor.TopicAdmin{
 			Topics: b.topics, Data: b.store, Rows: []processor.TopicRows{b.pops, b.offsets, b.stats, b.inFlight}, Differences: o.Differences,
-			Consumed: b.topicGroups(),
+			Consumed: retriesOf{b},
 		}).Routes(),
 		(&processor.GroupAdmin{
 			Groups: b.groups, Rows: []processor.GroupRows{b.locks, b.stats, b.clients, b.inFlight}, Progress: []processor.GroupRows{b.pops, b.offsets},

@@ -29,7 +29,7 @@ type Config struct {
 	TraceOn                     bool   `key:"traceOn" live:"true" default:"true" doc:"tell clients to trace"`
 	RegionID                    string `key:"regionId" default:"DefaultRegion" doc:"MSG_REGION of stored messages"`
 
-	MaxMessageSize             int64  `key:"maxMessageSize" default:"4194304" min:"10" max:"1073741824" doc:"largest body, bytes"`
+	MaxMessageSize             int64  `key:"maxMessageSize" live:"true" default:"4194304" min:"10" max:"1073741824" doc:"largest body, bytes"`
 	FlushDiskType              string `key:"flushDiskType" default:"ASYNC_FLUSH" oneof:"ASYNC_FLUSH,SYNC_FLUSH" doc:"ASYNC_FLUSH or SYNC_FLUSH"`
 	FlushIntervalCommitLog     int64  `key:"flushIntervalCommitLog" default:"500" min:"1" doc:"ms between flushes of a log that is written to"`
 	MappedFileSizeCommitLog    int64  `key:"mappedFileSizeCommitLog" default:"67108864" min:"1" doc:"bytes; an existing store keeps its own"`
@@ -91,21 +91,21 @@ type Config struct {
 	UseServerSideResetOffset    bool  `key:"useServerSideResetOffset" live:"true" default:"true" doc:"offsets are reset on the broker; false: they are pushed to the clients that are online, as before RocketMQ 5.1"`
 	LitePullMessageEnable       bool  `key:"litePullMessageEnable" live:"true" default:"true" doc:"serve LITE_PULL_MESSAGE, with which DefaultLitePullConsumer pulls"`
 
-	DefaultMessageRequestMode string `key:"defaultMessageRequestMode" default:"PULL" oneof:"PULL,POP" doc:"how a group consumes whose clients leave it to the broker, unless mqadmin setConsumeMode says otherwise"`
-	DefaultPopShareQueueNum   int64  `key:"defaultPopShareQueueNum" default:"-1" min:"-1" max:"65535" doc:"members of a group that pop from another's queues as well then; -1: all"`
-	ServerLoadBalancerEnable  bool   `key:"serverLoadBalancerEnable" default:"true" doc:"clients that leave it to the broker get their share of the queues; false: all of them"`
+	DefaultMessageRequestMode string `key:"defaultMessageRequestMode" live:"true" default:"PULL" oneof:"PULL,POP" doc:"how a group consumes whose clients leave it to the broker, unless mqadmin setConsumeMode says otherwise"`
+	DefaultPopShareQueueNum   int64  `key:"defaultPopShareQueueNum" live:"true" default:"-1" min:"-1" max:"65535" doc:"members of a group that pop from another's queues as well then; -1: all"`
+	ServerLoadBalancerEnable  bool   `key:"serverLoadBalancerEnable" live:"true" default:"true" doc:"clients that leave it to the broker get their share of the queues; false: all of them"`
 
-	ClearRetryTopicWhenDeleteTopic     bool  `key:"clearRetryTopicWhenDeleteTopic" default:"true" doc:"the retry topics of groups that pop go with their topic"`
-	EnableRetryTopicV2                 bool  `key:"enableRetryTopicV2" default:"false" doc:"what was popped and not acknowledged goes to %RETRY%group+topic; false: to %RETRY%group_topic. Both are read"`
+	ClearRetryTopicWhenDeleteTopic     bool  `key:"clearRetryTopicWhenDeleteTopic" live:"true" default:"true" doc:"the retry topics of groups that pop go with their topic"`
+	EnableRetryTopicV2                 bool  `key:"enableRetryTopicV2" live:"true" default:"false" doc:"what was popped and not acknowledged goes to %RETRY%group+topic; false: to %RETRY%group_topic. Both are read"`
 	PopFromRetryProbability            int64 `key:"popFromRetryProbability" live:"true" default:"20" max:"100" doc:"pops in a hundred that read retry topics first"`
 	PopFromRetryProbabilityForPriority int64 `key:"popFromRetryProbabilityForPriority" live:"true" default:"0" max:"100" doc:"the same for topics with priorities"`
 	PopResponseReturnActualRetryTopic  bool  `key:"popResponseReturnActualRetryTopic" live:"true" default:"false" doc:"messages of retry topics keep their topic when they are popped; false: they get that of the subscription"`
 	PriorityOrderAsc                   bool  `key:"priorityOrderAsc" live:"true" default:"true" doc:"of a topic with priorities, pops read the queue with the highest number first; false: queue 0"`
 	InitPopOffsetByCheckMsgInMem       bool  `key:"initPopOffsetByCheckMsgInMem" live:"true" default:"true" doc:"a new group that wants the latest messages begins with the first one of a queue if that is still in memory; false: with the last one"`
-	PopPollingSize                     int64 `key:"popPollingSize" default:"1024" min:"1" doc:"pops of one group that may wait for one queue, or for any"`
-	EnablePopMessageThreshold          bool  `key:"enablePopMessageThreshold" default:"false" doc:"a queue of which more messages than popInflightMessageThreshold are in flight to a group gives it no more"`
-	PopInflightMessageThreshold        int64 `key:"popInflightMessageThreshold" default:"10000" doc:"messages, if enablePopMessageThreshold"`
-	MaxPopPollingSize                  int64 `key:"maxPopPollingSize" default:"100000" min:"1" doc:"pops and notifications that may wait in all"`
+	PopPollingSize                     int64 `key:"popPollingSize" live:"true" default:"1024" min:"1" doc:"pops of one group that may wait for one queue, or for any"`
+	EnablePopMessageThreshold          bool  `key:"enablePopMessageThreshold" live:"true" default:"false" doc:"a queue of which more messages than popInflightMessageThreshold are in flight to a group gives it no more"`
+	PopInflightMessageThreshold        int64 `key:"popInflightMessageThreshold" live:"true" default:"10000" doc:"messages, if enablePopMessageThreshold"`
+	MaxPopPollingSize                  int64 `key:"maxPopPollingSize" live:"true" default:"100000" min:"1" doc:"pops and notifications that may wait in all"`
 
 	sources map[string]string // key to who set it; absent: nobody did
 }

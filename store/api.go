@@ -28,6 +28,7 @@ type PutResult struct {
 	StoreTimestamp  int64  // ms
 	Size            int32  // bytes of the record
 	Reason          string // of a ServiceNotAvailable or TopicLeaving: what an operator can act on
+	MaxBody         int    // of a MessageIllegal, PropertiesSizeExceeded: the largest body that clients may send, bytes
 }
 
 // OK tells whether the record is stored (durable or not, as the flush type says).

@@ -91,13 +91,22 @@ func (s *Store) warnOfStrangers() {
 }
 
 // refuseSize refuses log files that are too small for a message of maxMessageSize.
-func (s *Store) refuseSize(fileSize int64) error {
-	if need := int64(s.opts.MaxMessageSize + recordOverhead + message.BlankLength); need > fileSize {
+func (s *Store) refuseSize(fileSize int64) error { return fitsBodies(s.opts.MaxMessageSize, fileSize) }
+
+func fitsBodies(maxBody int, fileSize int64) error {
+	if need := int64(maxBody + recordOverhead + message.BlankLength); need > fileSize {
 		return fmt.Errorf("store: maxMessageSize %d does not fit log files of %d bytes: mappedFileSizeCommitLog must be at least %d",
-			s.opts.MaxMessageSize, fileSize, need)
+			maxBody, fileSize, need)
 	}
 	return nil
 }
+
+// FitsBodies refuses a maxMessageSize, bytes, that the log's files are too small for.
+func (s *Store) FitsBodies(maxBody int) error { return fitsBodies(maxBody, s.log.fileSize) }
+
+// LimitBodies changes maxMessageSize, bytes: how large a body or batch may be that clients send from now on. It
+// must pass FitsBodies.
+func (s *Store) LimitBodies(maxBody int) { s.maxBody.Store(int64(maxBody)) }
 
 // refuseWithoutLog lets a new directory pass, and stops at one whose log is somewhere else:
 // opening it would cut every queue to nothing.

@@ -14,7 +14,7 @@ import (
 // check refuses what must not be stored.
 func (s *Store) check(rec *message.Record) Status {
 	switch {
-	case len(rec.Body) == 0 || !rec.Internal && len(rec.Body) > s.opts.MaxMessageSize:
+	case len(rec.Body) == 0 || !rec.Internal && int64(len(rec.Body)) > s.maxBody.Load():
 		return MessageIllegal
 	case len(rec.Properties) > message.MaxPropertiesLength:
 		return PropertiesSizeExceeded
@@ -35,7 +35,12 @@ func (s *Store) largest(rec *message.Record) int {
 	if rec.Internal {
 		return int(s.log.fileSize) - message.BlankLength
 	}
-	return s.opts.MaxMessageSize + recordOverhead
+	return int(s.maxBody.Load()) + recordOverhead
+}
+
+// illegal is the result of a put of what is never stored.
+func (s *Store) illegal(status Status) PutResult {
+	return PutResult{Status: status, MaxBody: int(s.maxBody.Load())}
 }
 
 // derivedTopic tells whether a topic is named after a group, whose name may be longer.
@@ -63,12 +68,12 @@ func indexed(sysFlag int32) bool {
 // Put implements Log.
 func (s *Store) Put(rec *message.Record, done Completion) (PutResult, bool) {
 	if status := s.check(rec); status != PutOK {
-		return PutResult{Status: status}, false
+		return s.illegal(status), false
 	}
 	s.fillHost(rec)
 	size := message.EncodedLen(rec)
 	if size > s.largest(rec) {
-		return PutResult{Status: MessageIllegal}, false
+		return s.illegal(MessageIllegal), false
 	}
 	queue := s.queues.findOrCreate(rec.Topic, rec.QueueID)
 	rec.TagsCode = s.opts.TagsCode(rec.Topic, rec.Properties)
@@ -124,18 +129,18 @@ func (s *Store) PutBatch(recs []message.Record, done Completion) (PutResult, boo
 	total, bodies := 0, 0
 	for i := range recs {
 		if status := s.check(&recs[i]); status != PutOK {
-			return PutResult{Status: status}, false
+			return s.illegal(status), false
 		}
 		s.fillHost(&recs[i])
 		recs[i].TagsCode = s.opts.TagsCode(recs[i].Topic, recs[i].Properties)
 		total += message.EncodedLen(&recs[i])
 		bodies += len(recs[i].Body)
 		if recs[i].Topic != recs[0].Topic || recs[i].QueueID != recs[0].QueueID || !indexed(recs[i].SysFlag) {
-			return PutResult{Status: MessageIllegal}, false
+			return s.illegal(MessageIllegal), false
 		}
 	}
-	if len(recs) == 0 || bodies > s.opts.MaxMessageSize || int64(total+message.BlankLength) > s.log.fileSize {
-		return PutResult{Status: MessageIllegal}, false
+	if len(recs) == 0 || int64(bodies) > s.maxBody.Load() || int64(total+message.BlankLength) > s.log.fileSize {
+		return s.illegal(MessageIllegal), false
 	}
 	result, queue := s.putAll(recs, total, done)
 	if !result.OK() {

@@ -53,6 +53,7 @@ type Store struct {
 	spaceMu sync.Mutex    // serializes looks at the disk
 	clean   chan struct{} // the disk is to be looked at
 
+	maxBody atomic.Int64 // the largest body that clients may send, bytes
 	puts    atomic.Int64
 	putSize atomic.Int64
 
@@ -86,6 +87,7 @@ func Open(opts Options) (*Store, error) {
 		wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), clean: make(chan struct{}, 1), watch: make(chan struct{}, 1),
 	}
 	s.keep.Store(&opts.Retention)
+	s.maxBody.Store(int64(opts.MaxMessageSize))
 	switch {
 	case opts.FS != nil:
 		s.fs = opts.FS

@@ -115,7 +115,7 @@ func Refusal(res store.PutResult) error {
 	case store.PutOK, store.FlushDiskTimeout, store.FlushSlaveTimeout, store.SlaveNotAvailable:
 		return nil
 	case store.MessageIllegal, store.PropertiesSizeExceeded:
-		return errIllegal
+		return illegal(res.MaxBody)
 	case store.ServiceNotAvailable:
 		if res.Reason != "" {
 			return remoting.Errorf(remoting.ServiceNotAvailable, "service not available now. %s", res.Reason)
@@ -136,9 +136,17 @@ func Refusal(res store.PutResult) error {
 // moment this one is taken again, or its topic does not exist.
 func Leaves(err error) bool { return errors.Is(err, errLeaving) }
 
+// illegal names maxMessageSize where that is known: of what the broker itself puts, there is none.
+func illegal(maxBody int) error {
+	limit := ""
+	if maxBody > 0 {
+		limit = fmt.Sprintf(" msg body length limit %dB,", maxBody)
+	}
+	return remoting.Errorf(remoting.MessageIllegal, "the message is illegal, maybe msg body or properties length not matched.%s msg properties length limit 32KB.", limit)
+}
+
 // The remarks are the real broker's.
 var (
-	errIllegal      = &remoting.Error{Code: remoting.MessageIllegal, Remark: "the message is illegal, maybe msg body or properties length not matched. msg body length limit 4194304B, msg properties length limit 32KB."}
 	errNotAvailable = &remoting.Error{Code: remoting.ServiceNotAvailable, Remark: "service not available now. It may be caused by one of the following reasons: the broker's disk is full, a flush has failed, or the broker is shutting down."}
 	errLeaving      = &remoting.Error{Code: remoting.ServiceNotAvailable, Remark: "service not available now. the topic is being deleted"}
 	errBusy         = &remoting.Error{Code: remoting.SystemBusy, Remark: "[PC_SYNCHRONIZED]broker busy, start flow control for a while"}

@@ -26,10 +26,11 @@ const modesFile = "messageRequestMode.json"
 
 // ModesOptions are what a table of modes needs.
 type ModesOptions struct {
-	Config       persist.Dir // of messageRequestMode.json; nil keeps the table to itself
-	Log          logrus.FieldLogger
-	Default      string // defaultMessageRequestMode: of groups that nobody set
-	DefaultShare int32  // defaultPopShareQueueNum
+	Config persist.Dir // of messageRequestMode.json; nil keeps the table to itself
+	Log    logrus.FieldLogger
+	// Default and DefaultShare are those of Standard at first.
+	Default      string
+	DefaultShare int32
 }
 
 // table is topic, group, mode. One that is published is immutable.
@@ -38,9 +39,10 @@ type table = map[string]map[string]remoting.MessageRequestMode
 // Modes are how groups consume topics (request codes 400 to 402). Its methods are safe for
 // concurrent use.
 type Modes struct {
-	opts  ModesOptions
-	table atomic.Pointer[table]
-	mu    sync.Mutex // serialises changes
+	opts     ModesOptions
+	standard atomic.Pointer[standard]
+	table    atomic.Pointer[table]
+	mu       sync.Mutex // serialises changes
 }
 
 // NewModes loads the table. One that cannot be read is empty: it must not keep the broker from
@@ -48,6 +50,7 @@ type Modes struct {
 func NewModes(opts ModesOptions) *Modes {
 	m := &Modes{opts: opts}
 	m.table.Store(&table{})
+	m.Standard(opts.Default, opts.DefaultShare)
 	if opts.Config == nil {
 		return m
 	}
@@ -61,18 +64,29 @@ func NewModes(opts ModesOptions) *Modes {
 	return m
 }
 
+// standard is how groups consume that nobody set.
+type standard struct {
+	mode  string
+	share int32
+}
+
+// Standard changes how groups consume that nobody set (defaultMessageRequestMode), and how many members share a queue
+// when they pop (defaultPopShareQueueNum).
+func (m *Modes) Standard(mode string, share int32) { m.standard.Store(&standard{mode, share}) }
+
 // Get is how a group consumes a topic. Retry topics are always pulled from: clients pop from them
 // with the topic itself.
 func (m *Modes) Get(topic, group string) remoting.MessageRequestMode {
 	if mode, ok := (*m.table.Load())[topic][group]; ok {
 		return mode
 	}
-	mode := remoting.MessageRequestMode{ConsumerGroup: group, Topic: topic, Mode: m.opts.Default}
+	standard := m.standard.Load()
+	mode := remoting.MessageRequestMode{ConsumerGroup: group, Topic: topic, Mode: standard.mode}
 	if mode.Mode == "" || strings.HasPrefix(topic, message.PrefixRetry) {
 		mode.Mode = ModePull
 	}
 	if mode.Mode == ModePop {
-		mode.PopShareQueueNum = m.opts.DefaultShare
+		mode.PopShareQueueNum = standard.share
 	}
 	return mode
 }

@@ -71,6 +71,14 @@ func (s *Service) ParkTurn(w *Waiter, retry ...string) bool {
 	return true
 }
 
+// LimitTurns changes how many waiters that take turns may be held from now on, in all and of one group for
+// one queue.
+func (s *Service) LimitTurns(all, each int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opts.MaxTurns, s.opts.MaxTurnsEach = all, each
+}
+
 // open makes a line. s.mu is held.
 func (s *Service) open(key lineKey, retry []string) *line {
 	l := &line{key: key, retry: slices.Clone(retry), queues: make(map[int32]*bucket)}

@@ -82,7 +82,7 @@ func (w *Window) end(offset int64) {
 
 // freed tells those who wait that the queue may be popped from, when that many were in flight. w.mu is held.
 func (w *Window) freed(before int64) {
-	if most := w.s.opts.MaxInFlight; most > 0 && before >= most && w.held.n < most {
+	if most := w.s.settings.Load().MaxInFlight; most > 0 && before >= most && w.held.n < most {
 		w.s.visible(w.key)
 	}
 }

@@ -24,7 +24,10 @@ type copier struct {
 }
 
 // names is what the name of a retry topic is made from.
-type names struct{ group, topic string }
+type names struct {
+	group, topic string
+	v2           bool
+}
 
 func (c *copier) init(s *Service) {
 	c.s, c.names = s, make(map[names]string)
@@ -102,10 +105,11 @@ func (c *copier) target(k Key, reconsumed int32, again bool) string {
 	if strings.HasPrefix(k.Topic, message.PrefixRetry) {
 		return k.Topic
 	}
-	name, ok := c.names[names{k.Group, k.Topic}]
+	key := names{k.Group, k.Topic, c.s.settings.Load().RetryV2}
+	name, ok := c.names[key]
 	if !ok {
-		name = RetryTopic(k.Group, k.Topic, c.s.opts.RetryV2)
-		c.names[names{k.Group, k.Topic}] = name
+		name = RetryTopic(k.Group, k.Topic, key.v2)
+		c.names[key] = name
 	}
 	return name
 }

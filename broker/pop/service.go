@@ -66,13 +66,10 @@ type (
 
 // Options are what a Service needs.
 type Options struct {
-	// RetryV2 is enableRetryTopicV2: what was not acknowledged goes to %RETRY%group+topic.
-	RetryV2 bool
+	Settings
 	// Visible is told of a queue that may be popped from again: what was popped in order is over, or less
 	// is in flight than MaxInFlight. It must be quick, and is called with locks held.
 	Visible func(Key)
-	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0: any.
-	MaxInFlight int64
 	// Due is told that something is due before everything else. It must be quick; nil: nobody is.
 	Due       func()
 	StoreHost netip.AddrPort
@@ -99,10 +96,19 @@ type Options struct {
 	Differences *difference.Set
 }
 
+// Settings are keys that may change while the server runs.
+type Settings struct {
+	// RetryV2 is enableRetryTopicV2: what was not acknowledged goes to %RETRY%group+topic.
+	RetryV2 bool
+	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0: any.
+	MaxInFlight int64
+}
+
 // Service knows what is in flight. One goroutine brings back what was not acknowledged in time; it
 // sleeps until it has to.
 type Service struct {
-	opts Options
+	opts     Options
+	settings atomic.Pointer[Settings]
 
 	mu      sync.RWMutex // guards what follows
 	windows map[Key]*Window
@@ -127,6 +133,7 @@ func New(opts Options) (*Service, error) {
 	s := &Service{
 		opts: opts, windows: make(map[Key]*Window), stop: make(chan struct{}),
 	}
+	s.settings.Store(&opts.Settings)
 	s.armedAt.Store(never)
 	s.driver.init(s)
 	s.foreign.init(s)
@@ -138,6 +145,18 @@ func New(opts Options) (*Service, error) {
 		return nil, fmt.Errorf("pop: %w", err)
 	}
 	return s, s.register()
+}
+
+// Set changes the settings. When that changes anything, whoever waits for a queue looks at it again: it may give more now.
+func (s *Service) Set(settings Settings) {
+	if *s.settings.Swap(&settings) == settings {
+		return
+	}
+	for _, w := range s.all() {
+		if w != nil {
+			s.visible(w.key)
+		}
+	}
 }
 
 // journalDir is where the journal lies in the store's tree.

@@ -27,8 +27,8 @@ type Assignment struct {
 	// Elsewhere, when not nil, is what brokers have of a topic, this one among them or not: a client asks
 	// one broker about all.
 	Elsewhere func(topicName string) []remoting.QueueData
-	// Undivided is serverLoadBalancerEnable=false: every client gets all queues.
-	Undivided bool
+	// Undivided is serverLoadBalancerEnable=false: every client gets all queues. nil: they are divided.
+	Undivided func() bool
 }
 
 // Routes returns the table rows.
@@ -65,7 +65,7 @@ func (a *Assignment) share(req *remoting.QueryAssignmentRequestBody, mode *remot
 	if !ok {
 		return nil, false
 	}
-	if req.MessageModel == client.Broadcasting || a.Undivided {
+	if req.MessageModel == client.Broadcasting || a.Undivided != nil && a.Undivided() {
 		return queues, true
 	}
 	group := a.Clients.Group([]byte(req.ConsumerGroup))

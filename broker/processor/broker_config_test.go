@@ -35,7 +35,7 @@ func TestUpdateBrokerConfig(t *testing.T) {
 		"storePathRootDir=/tmp/x\n":  {remoting.NoPermission, "never"},
 		"noSuchKeyAtAll=1\n":         {remoting.InvalidParameter, "unknown key"},
 		"maxMessageSize=notanumber":  {remoting.InvalidParameter, "maxMessageSize"},
-		"maxMessageSize=1048576\n":   {remoting.InvalidParameter, "needs a restart"},
+		"maxMsgsNumBatch=10\n":       {remoting.InvalidParameter, "needs a restart"},
 		"fileReservedTime=\\uXXXX\n": {remoting.InvalidParameter, "properties"},
 	} {
 		reply := update(body)

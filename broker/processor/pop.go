@@ -71,16 +71,16 @@ type PopOptions struct {
 	TimersOff bool
 	// SyncFlush makes answers wait until what is in flight is on disk.
 	SyncFlush bool
-	// RetryV2 is enableRetryTopicV2: which retry topic is read first.
-	RetryV2 bool
-	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0:
-	// any number (popInflightMessageThreshold).
-	MaxInFlight int64
 	PopSettings
 }
 
 // PopSettings are keys that may change while the server runs.
 type PopSettings struct {
+	// RetryV2 is enableRetryTopicV2: which retry topic is read first.
+	RetryV2 bool
+	// MaxInFlight is how many messages of a queue may be in flight to a group for it to be given more; 0:
+	// any number (popInflightMessageThreshold).
+	MaxInFlight int64
 	// ActualRetryTopic is popResponseReturnActualRetryTopic: messages of retry topics are handed out
 	// as they are stored.
 	ActualRetryTopic bool

@@ -25,7 +25,7 @@ func (t *popTarget) byPriority(dice int) bool {
 
 // readRetries takes from the retry topics that exist, the one first that is in use.
 func (r *popRun) readRetries() {
-	if r.p.opts.RetryV2 {
+	if r.p.settings.Load().RetryV2 {
 		r.readRetry('2', '+')
 		r.readRetry('1', '_')
 		return

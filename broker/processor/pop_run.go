@@ -189,7 +189,7 @@ func (r *popRun) take(w *pop.Window) {
 			return
 		}
 	}
-	if r.got.msgs >= r.t.maxNums || r.p.opts.MaxInFlight > 0 && w.InFlight() >= r.p.opts.MaxInFlight {
+	if most := r.p.settings.Load().MaxInFlight; r.got.msgs >= r.t.maxNums || most > 0 && w.InFlight() >= most {
 		r.rest += r.got.max - cursor
 		return
 	}

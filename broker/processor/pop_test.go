@@ -45,7 +45,7 @@ func newPopLab(t testing.TB, change ...func(*processor.PopOptions)) *popLab {
 	l.pops, err = pop.New(pop.Options{
 		Store: l.time, Wire: l.wire, Log: l.store, Appender: appender.New(l.store), Topics: l.topics, Groups: l.groups, Offsets: l.offsets,
 		FS: l.store.FS(), Sync: opts.SyncFlush, Park: l, Logger: quiet(), Differences: opts.Differences, Visible: func(k pop.Key) { l.polls.Wake(k.Topic, k.Group, k.QueueID) },
-		MaxInFlight: opts.MaxInFlight,
+		Settings: pop.Settings{MaxInFlight: opts.MaxInFlight},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,7 @@ type Send struct {
 	opts   SendOptions
 	states sync.Pool
 	texts  atomic.Pointer[sendTexts]
+	most   atomic.Int64 // of a batch, bytes
 	// waiting are the counters of the topics in which delayed messages wait.
 	waiting struct{ schedule, timer *stats.Topic }
 }
@@ -90,11 +91,15 @@ type sendTexts struct {
 func NewSend(opts SendOptions) *Send {
 	s := &Send{opts: opts}
 	s.TraceOn(opts.TraceOn)
+	s.LimitBodies(opts.MaxMessageSize)
 	s.waiting.schedule = opts.Stats.TopicCounters([]byte(message.TopicSchedule))
 	s.waiting.timer = opts.Stats.TopicCounters([]byte(message.TopicTimer))
 	s.states.New = func() any { return &sendState{send: s} }
 	return s
 }
+
+// LimitBodies changes how large batches may be that come from now on, bytes (maxMessageSize).
+func (s *Send) LimitBodies(bytes int) { s.most.Store(int64(bytes)) }
 
 // TraceOn changes whether clients are told to trace the messages that come from now on (traceOn).
 func (s *Send) TraceOn(on bool) {

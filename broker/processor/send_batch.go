@@ -46,8 +46,8 @@ func (s *Send) checkBatch(ex *remoting.Exchange, props []byte, topicName string)
 	if _, derived := topic.GroupOf(topicName); derived || len(topicName) > message.MaxTopicLength {
 		return remoting.Errorf(remoting.MessageIllegal, "batch request does not support retry group %s", topicName)
 	}
-	if len(ex.Req.Body) > s.opts.MaxMessageSize {
-		return appender.Refusal(store.PutResult{Status: store.MessageIllegal})
+	if most := s.most.Load(); int64(len(ex.Req.Body)) > most {
+		return appender.Refusal(store.PutResult{Status: store.MessageIllegal, MaxBody: int(most)})
 	}
 	return s.refuseInBatch(props)
 }

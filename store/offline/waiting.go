@@ -39,7 +39,8 @@ func (d *Dir) Waiting() (w Waiting, err error) {
 		return w, err
 	}
 	var offsets consumerTable
-	// An unreadable table makes more records count as waiting, which is the safe side.
+	// An unreadable table, of which the report and a start tell by themselves, makes more records count
+	// as waiting, which is the safe side.
 	_ = d.read("consumerOffset.json", &offsets)
 	if err := d.countTimers(&w); err != nil {
 		return w, err
