@@ -23,6 +23,10 @@ func FuzzParse(f *testing.F) {
 	message.Encode(b, &r)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		parsed, err := message.Parse(b)
+		if props, ok := message.PropertiesOf(b); ok != (err == nil) || !bytes.Equal(props, parsed.Properties) {
+			t.Fatalf("%v: properties are %q, %v, want %q", err, props, ok, parsed.Properties)
+		}
 		v, err := message.ParseVerify(b)
 		if err != nil {
 			return

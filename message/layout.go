@@ -165,6 +165,43 @@ func Parse(b []byte) (View, error) {
 	return v, nil
 }
 
+// PropertiesOf are the properties of the record at the start of b, and false when its lengths do not agree:
+// what Parse finds, for those who need no more of it.
+func PropertiesOf(b []byte) (props []byte, ok bool) {
+	if len(b) < offBornHost {
+		return nil, false
+	}
+	be := binary.BigEndian
+	size, magic := int(int32(be.Uint32(b[offSize:]))), be.Uint32(b[offMagic:])
+	if magic != MagicV1 && magic != MagicV2 || size < offBornHost || size > len(b) {
+		return nil, false
+	}
+	rest := tail{b: b[offBornHost:size], ok: true}
+	rest.take(fixedBehindHost(int32(be.Uint32(b[offSysFlag:]))))
+	rest.take(int(int32(rest.uint32())))
+	if magic == MagicV2 {
+		rest.take(int(rest.uint16()))
+	} else {
+		rest.take(int(rest.uint8()))
+	}
+	props = rest.take(int(rest.uint16()))
+	if !rest.ok || len(rest.b) != 0 {
+		return nil, false
+	}
+	return props, true
+}
+
+// fixedBehindHost is how many bytes lie between the born host's begin and the body's length.
+func fixedBehindHost(sysFlag int32) int {
+	n := 8 + 8 + 8 + 4 + 8
+	for _, v6 := range []int32{SysFlagBornHostV6, SysFlagStoreHostV6} {
+		if sysFlag&v6 != 0 {
+			n += 12
+		}
+	}
+	return n
+}
+
 // ParseVerify is Parse with a check of the body's CRC.
 func ParseVerify(b []byte) (View, error) {
 	v, err := Parse(b)

@@ -23,7 +23,7 @@ const shortestTimerName = len(PropertyRealQueueID)
 func TimerPropertiesOf(props []byte) (t TimerProperties) {
 	for at := 0; at < len(props); {
 		next := PropertyBehind(props, at)
-		if next-at > shortestTimerName && timerInitial(props[at]) {
+		if next-at > shortestTimerName && timerBegin(props[at], props[at+1]) {
 			if t.take(props[at:next]) {
 				t.replaced, t.from, t.to = t.replaced+1, at, next
 			}
@@ -33,8 +33,17 @@ func TimerPropertiesOf(props []byte) (t TimerProperties) {
 	return t
 }
 
-// timerInitial tells whether a name that begins so may be one of them: most need no closer look.
-func timerInitial(c byte) bool { return c == 'T' || c == 'R' || c == '_' }
+// timerBegin tells whether a name that begins so may be one of them: most need no closer look, also those
+// that every message has, TRACE_ON and TAGS.
+func timerBegin(first, second byte) bool {
+	switch first {
+	case 'T':
+		return second == 'I'
+	case 'R':
+		return second == 'E'
+	}
+	return first == '_' && second == '_'
+}
 
 // take keeps the value of an entry, which may end with 0x02, and tells whether a pending message has the
 // property anew.

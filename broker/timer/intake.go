@@ -188,6 +188,11 @@ func (i *intake) takeOne(u *store.Unit, now int64) (err error) {
 		return nil
 	}
 	defer slice.Release()
+	item := wheel.Item{Record: slice.Bytes}
+	item.LogOffset, item.Size = u.CommitLogOffset, u.Size
+	if taken, err := i.takeFirst(&item, now); taken || err != nil {
+		return err
+	}
 	v, err := message.Parse(slice.Bytes)
 	if err != nil {
 		i.records.lost(u.CommitLogOffset, err)
@@ -200,8 +205,6 @@ func (i *intake) takeOne(u *store.Unit, now int64) (err error) {
 	if reason != "" {
 		return i.poison(&v, u.CommitLogOffset, reason)
 	}
-	item := wheel.Item{Record: slice.Bytes}
-	item.LogOffset, item.Size = u.CommitLogOffset, u.Size
 	switch {
 	case p.supersedes != nil:
 		return holdsUp(i.takeSuperseding(&v, &p, &item, now))
@@ -211,20 +214,47 @@ func (i *intake) takeOne(u *store.Unit, now int64) (err error) {
 	return i.takeMessage(&v, &p, &item, now)
 }
 
-// takeMessage takes in a message, unless it was delivered already.
+// takeFirst takes in a message that has its pending properties first, as nearly all have, without a look at
+// the rest of its record. It leaves the others, and what a Timeline calls invalid, to a closer look.
+func (i *intake) takeFirst(item *wheel.Item, now int64) (taken bool, err error) {
+	if i.rebuilds() {
+		return false, nil
+	}
+	props, ok := message.PropertiesOf(item.Record)
+	if !ok {
+		return false, nil
+	}
+	due, realTopic, ok := message.PendingFirst(props)
+	if !ok {
+		return false, nil
+	}
+	err = i.takeDue(due, realTopic, item, now)
+	if errors.Is(err, wheel.ErrInvalid) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// takeMessage takes in a message, or parks it when a Timeline calls it invalid.
 func (i *intake) takeMessage(v *message.View, p *pendingRecord, item *wheel.Item, now int64) error {
+	err := i.takeDue(p.due, p.realTopic, item, now)
+	if errors.Is(err, wheel.ErrInvalid) {
+		return i.poison(v, item.LogOffset, err.Error())
+	}
+	return err
+}
+
+// takeDue keeps a message for an instant, unless it was delivered already.
+func (i *intake) takeDue(due message.Due, realTopic []byte, item *wheel.Item, now int64) error {
 	if i.state.known.has(item.LogOffset) {
 		return nil
 	}
-	item.Due = p.due.Ms
-	if err := i.keep(i.state.lines.of(p.due), slotOf(p.due.Ms), item); err != nil {
-		if errors.Is(err, wheel.ErrInvalid) {
-			return i.poison(v, item.LogOffset, err.Error())
-		}
+	item.Due = due.Ms
+	if err := i.keep(i.state.lines.of(due), slotOf(due.Ms), item); err != nil {
 		return err
 	}
-	i.state.topics.add(p.realTopic, now)
-	i.state.topics.last.took(p.due.Ms - now)
+	i.state.topics.add(realTopic, now)
+	i.state.topics.last.took(due.Ms - now)
 	return nil
 }
 
