@@ -280,9 +280,6 @@ func (c *conn) gone() bool { return c.raw.Context() == nil }
 func (s *Server) serveTask(t *task) {
 	defer t.free()
 	c, ex := t.conn, &t.ex
-	if c.dead.Load() {
-		return
-	}
 	ex.Begin(c)
 	if s.opts.Observer != nil {
 		ex.Watch(s.opts.Observer, t.received)
@@ -290,6 +287,10 @@ func (s *Server) serveTask(t *task) {
 	if err := remoting.Decode(t.frame, &ex.Req); err != nil {
 		// The loop decoded the same bytes before.
 		c.close(causeMalformed, err.Error())
+		return
+	}
+	// Who asked for an answer and has gone asks again; what was sent oneway would be lost.
+	if c.dead.Load() && !ex.Req.IsOneway() {
 		return
 	}
 	s.opts.Router.Serve(ex)
