@@ -89,7 +89,8 @@ final class RebalanceScenarios {
         return new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-Xmx128m", "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1", "-Duser.home=" + System.getProperty("user.home"), inherited(CONNECT_TIMEOUT),
             "-cp", System.getProperty("java.class.path"), Member.class.getName(), namesrv, group, topic,
-            String.valueOf(QUEUES / 2)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            String.valueOf(QUEUES / 2), String.valueOf(ProcessHandle.current().pid()))
+            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
     /** A property of this JVM as a flag of another. */
@@ -123,7 +124,8 @@ final class RebalanceScenarios {
             ownership.awaitCount(want);
             System.out.println("OWNS " + want);
             System.out.flush();
-            ProcessHandle.current().parent().ifPresent(parent -> parent.onExit().join());
+            // The process that started this one: its parent may be another one by now.
+            ProcessHandle.of(Long.parseLong(args[4])).ifPresent(starter -> starter.onExit().join());
         }
     }
 }
