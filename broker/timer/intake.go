@@ -33,6 +33,7 @@ type intake struct {
 	half      int64 // log offset of a superseding record whose message is taken in, its removal not; or nothing
 	wait      wait
 	aside     aside
+	returning returning
 	// readMs is the first slot, ms, of the real broker's wheel that it had not read when it left the
 	// store; 0: it never was here.
 	readMs int64
@@ -46,6 +47,7 @@ func (i *intake) catchUp(now int64, between func()) (taken int) {
 		return 0
 	}
 	i.fit(q)
+	i.retryReturning(now)
 	taken = i.retryAside(now)
 	for end := q.Max(); i.state.queueOffset < end; {
 		n, err := i.takeBatch(q, end, now)
@@ -106,6 +108,9 @@ func (i *intake) oldest() int64 {
 	if len(i.aside.units) > 0 {
 		oldest = min(oldest, i.aside.units[0].CommitLogOffset)
 	}
+	for n := range i.returning.found {
+		oldest = min(oldest, i.returning.found[n].item.LogOffset)
+	}
 	return oldest
 }
 
@@ -128,7 +133,7 @@ func (i *intake) whole() error {
 	if i.half != nothing {
 		return errHalfTaken
 	}
-	if len(i.aside.units) > 0 {
+	if len(i.aside.units)+len(i.returning.found) > 0 {
 		return errAside
 	}
 	return nil
@@ -142,6 +147,9 @@ func (i *intake) nextAt(now int64) (at int64) {
 	}
 	if len(i.aside.units) > 0 {
 		at = min(at, max(i.aside.wait.retryAt, now+1))
+	}
+	if len(i.returning.found) > 0 {
+		at = min(at, max(i.returning.wait.retryAt, now+1))
 	}
 	return at
 }

@@ -18,6 +18,8 @@ type line struct {
 	loading *loading  // the next ones, on their way into memory; nil: none is
 	// loadedTo is the last second of which everything is in memory, like of all before it.
 	loadedTo   int64
+	browsed    browsedSeconds
+	doneBefore int64  // no second below is begun: a run before this one has ended them
 	preparedAt int64  // second at which the Timeline was prepared last
 	notReady   bool   // the next second cannot be read yet
 	blocked    string // why the next second cannot be read, or ""

@@ -43,7 +43,7 @@ func (ls *lines) open(opts wheel.Options, saved [2]*wheel.State, logEnd int64, s
 		if stats := t.Stats(); saved[i] != nil {
 			lost += stats.Damaged
 		}
-		ls[i] = &line{name: name, clock: store, wall: i == absoluteLine, t: t, loadedTo: -1, preparedAt: -1, farAt: -1}
+		ls[i] = &line{name: name, clock: store, wall: i == absoluteLine, t: t, loadedTo: -1, preparedAt: -1, farAt: -1, doneBefore: t.Hand()}
 	}
 	if lost == 0 {
 		return 0, nil

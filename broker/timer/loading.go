@@ -164,6 +164,9 @@ func (o *loader) endLoad(l *line) (loaded bool) {
 		}
 	}
 	l.loadedTo = g.from + int64(len(g.seconds)) - 1
+	if g.reader == nil {
+		l.browsed.add(g.from, l.loadedTo)
+	}
 	return true
 }
 

@@ -49,6 +49,8 @@ func (d *driver) lookLoaded(l *line, now int64, p *plan) {
 			p.wake = min(p.wake, toStore(sec.endMs(), lineNow, now))
 		case due > lineNow:
 			p.at(toStore(due, lineNow, now))
+		case sec.heldBack(lineNow):
+			p.wake = min(p.wake, toStore(sec.endMs()+repairHoldMs, lineNow, now))
 		case d.withheld.now != "" || now < d.delivery.storing.retryAt || d.delivery.full():
 			// Who ends that wakes the driver.
 		default:

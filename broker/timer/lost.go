@@ -1,9 +1,12 @@
 package timer
 
 import (
+	"errors"
+
 	"github.com/sirupsen/logrus"
 
 	"github.com/wheelmq/wheelmq/message"
+	"github.com/wheelmq/wheelmq/store/region"
 	wheel "github.com/wheelmq/wheelmq/store/timer"
 )
 
@@ -61,18 +64,57 @@ func (s *sorter) slotsOn(l *line, p *pendingRecord) (slots []int64) {
 	return slots
 }
 
-// putBack adds what was found. It was counted when it was taken in first. The lock is held since the
-// job was finished: no checkpoint names the one without the other.
+// putBack adds what was found, as far as it was not dealt with when its second was read unsorted. It was
+// counted when it was taken in first. The lock is held since the job was finished: no checkpoint names the
+// one without the other. What the disk has no room for is tried again.
 func (i *intake) putBack(l *line, found []lostEntry) {
+	i.aside.retrying = true // it is older than what was set aside
+	defer func() { i.aside.retrying = false }()
 	for n := range found {
 		f := &found[n]
-		if i.state.known.has(f.item.LogOffset) {
+		if i.state.known.has(f.item.LogOffset) || f.slot < l.doneBefore || l.browsed.has(f.slot) {
 			continue
 		}
-		if err := i.putBackOne(l, f); err != nil {
+		switch err := i.putBackOne(l, f); {
+		case errors.Is(err, region.ErrNoSpace):
+			i.returning.found = append(i.returning.found, returningEntry{l, *f})
+		case err != nil:
 			i.records.lost(f.item.LogOffset, err)
 		}
 	}
+}
+
+// returningEntry is one that a far file has lost and for which the disk has no room.
+type returningEntry struct {
+	line *line
+	lostEntry
+}
+
+// returning are such entries: no checkpoint is made until they are kept.
+type returning struct {
+	found []returningEntry
+	wait  wait
+}
+
+// retryReturning puts back what there was no room for.
+func (i *intake) retryReturning(now int64) {
+	r := &i.returning
+	if len(r.found) == 0 || now < r.wait.retryAt {
+		return
+	}
+	again := r.found
+	r.found = nil
+	for n := range again {
+		i.putBack(again[n].line, []lostEntry{again[n].lostEntry})
+	}
+	if len(r.found) > 0 {
+		r.wait.refused(now, errAside)
+		i.logger.WithField("messages", len(r.found)).
+			Log(r.wait.level(), "what a damaged file of far timers had cannot be kept anew and waits")
+		return
+	}
+	r.wait.ended()
+	i.state.progress++
 }
 
 func (i *intake) putBackOne(l *line, f *lostEntry) error {

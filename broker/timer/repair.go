@@ -27,6 +27,9 @@ func (o *loader) repairLoaded(l *line, g *loading) {
 			}
 		}
 		o.tellDamage(l, g.from, found, g.browser.Err())
+		if between := g.browser.Between(); len(between) > 0 {
+			o.repairBrowsed(l, g.seconds, between)
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *sortedRepair) look() {
 
 func (r *sortedRepair) visit(item *wheel.Item, p *pendingRecord) (more bool) {
 	if !r.have[item.LogOffset] && r.belongs(p) {
-		if kept := r.copied(item); kept.Record != nil {
+		if kept := r.o.records.copied(item); kept.Record != nil {
 			r.have[item.LogOffset] = true
 			r.found = append(r.found, kept)
 		}
@@ -73,22 +73,6 @@ func (r *sortedRepair) belongs(p *pendingRecord) bool {
 		defer r.o.state.mu.Unlock()
 	}
 	return r.o.state.belongs(r.line, r.sec, p)
-}
-
-// copied is an item with its record: the log need not be kept for it.
-func (r *sortedRepair) copied(item *wheel.Item) wheel.Item {
-	kept, at := *item, item.LogOffset
-	if item.Flags&wheel.CancelRef != 0 {
-		at -= refOffset
-	}
-	slice, err := r.o.records.log.Record(at, item.Size)
-	if err != nil {
-		r.o.records.unread(at, err)
-		return kept
-	}
-	defer slice.Release()
-	kept.Record = slices.Clone(slice.Bytes)
-	return kept
 }
 
 // end puts what was found into the second. One whose search a close has ended stays open: the next start

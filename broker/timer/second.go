@@ -165,6 +165,15 @@ func (s *second) finished() bool {
 	return s.left == 0 && s.inFlight == 0 && s.held == 0 && !s.repairing
 }
 
+// repairHoldMs is how long a second waits for what damage has taken of it, ms behind its end: what removes
+// a message may be among that.
+const repairHoldMs = 5_000
+
+// heldBack tells that nothing of the second is delivered now.
+func (s *second) heldBack(lineNow int64) bool {
+	return s.repairing && lineNow < s.endMs()+repairHoldMs
+}
+
 // hasCancels tells whether messages of the second may be removed.
 func (s *second) hasCancels() bool { return len(s.cancels) > 0 || len(s.refs) > 0 }
 

@@ -34,7 +34,7 @@ func (d *delivery) turns(now int64) error {
 	for _, l := range d.state.lines {
 		lineNow := l.now(now)
 		for _, sec := range l.loaded {
-			if sec.left == 0 || sec.due() > lineNow {
+			if sec.left == 0 || sec.due() > lineNow || sec.heldBack(lineNow) {
 				continue
 			}
 			if err := d.deliverDue(l, sec, lineNow); err != nil {

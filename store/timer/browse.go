@@ -18,6 +18,8 @@ type Browser struct {
 	damages []error
 	lost    int64
 	missing []Missing
+	around  claim // what was read of the part, and where damage is between
+	between []Between
 }
 
 // nearEntries are those of a second.
@@ -98,10 +100,12 @@ func (b *Browser) Next() (second int64, item Item, ok bool) {
 // nextFar is the next entry of the part that is being read.
 func (b *Browser) nextFar() (second int64, item Item, ok bool) {
 	if b.cursor == nil {
-		b.cursor = b.parts[0].cursor()
+		b.cursor, b.around = b.parts[0].cursor(), claim{maxLog: -1}
+		b.cursor.damage = func(_, _ int64) { b.around.damaged() }
 	}
 	var rec stored
 	for b.cursor.next(&rec) {
+		b.around.sound(rec.LogOffset)
 		if rec.slot >= b.From && rec.slot < b.To {
 			return rec.slot, Item{Entry: rec.Entry, Record: rec.record()}, true
 		}
@@ -112,7 +116,11 @@ func (b *Browser) nextFar() (second int64, item Item, ok bool) {
 // endPart finds out what of a part is missing.
 func (b *Browser) endPart() {
 	part, c := &b.parts[0], b.cursor
-	if lost := part.count - c.found - c.cut; c.failed != nil {
+	lost := part.count - c.found - c.cut
+	for _, g := range part.gaps(b.around, lost) {
+		b.between = append(b.between, Between{g.after, g.before})
+	}
+	if c.failed != nil {
 		b.damages = append(b.damages, c.failed)
 	} else if lost > 0 {
 		b.lost += lost
@@ -129,6 +137,10 @@ func (b *Browser) Err() error { return errors.Join(b.damages...) }
 // Lost is how many far entries of the files that were read are damaged, those of other seconds with
 // them.
 func (b *Browser) Lost() int64 { return b.lost }
+
+// Between is where in the CommitLog the records lie of far entries that damage has taken from the files
+// that were read, of other seconds too.
+func (b *Browser) Between() []Between { return b.between }
 
 // Missing is where near entries are to be looked for that damage has taken.
 func (b *Browser) Missing() []Missing { return b.missing }

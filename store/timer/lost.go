@@ -24,20 +24,25 @@ func (l *Lost) Has(slot, logOffset int64) bool {
 // Lost implements Job.
 func (j *sortJob) Lost() *Lost { return j.had }
 
-// noteGaps notes where in the log the records lie that a source has lost, between those that it has
-// before and behind them. Where it is not in the order of the log they may lie anywhere.
+// noteGaps notes where in the log the records lie that a source has lost.
 func (j *sortJob) noteGaps(from *source, got claim, lost int64) {
-	if lost == 0 {
-		return
+	j.gaps = append(j.gaps, from.gaps(got, lost)...)
+}
+
+// gaps are where in the log the records lie that a source has lost, between those that it has before and
+// behind them. Where it is not in the order of the log they may lie anywhere.
+func (s *source) gaps(got claim, lost int64) []gap {
+	if lost <= 0 {
+		return nil
 	}
-	end := from.maxLog
-	if from.sorted {
-		end = from.claims.highest()
+	end := s.maxLog
+	if s.sorted {
+		end = s.claims.highest()
 	}
-	if got.end(end); !from.inLogOrder || len(got.gaps) == 0 {
-		got.gaps = []gap{{-1, end + 1}}
+	if got.end(end); !s.inLogOrder || len(got.gaps) == 0 {
+		return []gap{{-1, end + 1}}
 	}
-	j.gaps = append(j.gaps, got.gaps...)
+	return got.gaps
 }
 
 // findLost finds out which entries in the gaps are there after all, from another source.
