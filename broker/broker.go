@@ -129,6 +129,7 @@ func New(opts Options) (*Broker, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	b.restoreTables()
+	b.adoptTopics()
 	return b, nil
 }
 

@@ -21,8 +21,9 @@ func (b *Broker) tables() persist.Dir {
 // backups are the tables that were read from their .bak since the start: what was saved last before
 // that may be lost.
 type backups struct {
-	mu    sync.Mutex // guards names
-	names []string
+	mu     sync.Mutex // guards what follows
+	names  []string
+	topics []string // made anew from their queues
 }
 
 // noticeBackup is a persist.Notice.
@@ -52,10 +53,20 @@ func (b *Broker) restoreTables() {
 func (b *Broker) checkTables() health.Result {
 	b.backups.mu.Lock()
 	defer b.backups.mu.Unlock()
-	if len(b.backups.names) == 0 {
+	var reasons []string
+	if names := b.backups.names; len(names) > 0 {
+		reasons = append(reasons, strings.Join(names, ", ")+
+			" in config/ could not be read when the server started: the .bak is used, the last changes may be lost, see the log")
+	}
+	if topics := b.backups.topics; len(topics) > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d topics were in no table that could be read and are made anew from their queues, with default permissions: %s",
+			len(topics), strings.Join(topics[:min(len(topics), toldTopics)], ", ")))
+	}
+	if len(reasons) == 0 {
 		return health.Result{State: health.Up}
 	}
-	return health.Result{State: health.Degraded, Reason: fmt.Sprintf(
-		"%s in config/ could not be read when the server started: the .bak is used, the last changes may be lost, see the log",
-		strings.Join(b.backups.names, ", "))}
+	return health.Result{State: health.Degraded, Reason: strings.Join(reasons, "; ")}
 }
+
+// toldTopics is how many topics a reason names; the log names all.
+const toldTopics = 5

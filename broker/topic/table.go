@@ -37,6 +37,7 @@ type Options struct {
 // lock nor allocate.
 type Table struct {
 	opts   Options
+	unread bool            // neither topics.json nor its .bak could be read
 	own    map[string]bool // system topics named after this broker and its cluster
 	topics atomic.Pointer[map[string]*Config]
 
@@ -62,20 +63,31 @@ func New(opts Options) (*Table, error) {
 		var f file
 		switch err := opts.Config.Load(fileName, &f); {
 		case err == nil:
-			for name, config := range f.TopicConfigTable {
-				if config != nil {
-					config.TopicName = name
-					t.store(config)
-				}
-			}
-			t.version = f.DataVersion
+			t.take(&f)
 		case !errors.Is(err, fs.ErrNotExist):
-			opts.Log.WithError(err).Warn("topics cannot be read: only those that are used again will be created")
+			t.unread = true
+			opts.Log.WithError(err).Error("topics cannot be read: only those that have messages or are used again will be there")
 		}
 	}
 	t.createSystem()
 	return t, t.save()
 }
+
+// take makes what the file holds the table. Nobody else has the table yet.
+func (t *Table) take(f *file) {
+	table := make(map[string]*Config, len(f.TopicConfigTable))
+	for name, config := range f.TopicConfigTable {
+		if config != nil {
+			config.TopicName = name
+			table[name] = config
+		}
+	}
+	t.topics.Store(&table)
+	t.version = f.DataVersion
+}
+
+// Unread tells that there is a file of the table and neither it nor the one before could be read.
+func (t *Table) Unread() bool { return t.unread }
 
 // OnChange adds a listener that is told of changes, with no lock held.
 func (t *Table) OnChange(f func(changed []*Config, deleted []string)) {

@@ -46,6 +46,11 @@ func formatAttributes(attributes map[string]string) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
+// Adopted is the configuration of a topic of which nothing is known but its queues.
+func Adopted(name string, queues int32) Config {
+	return *newConfig(name, queues, queues, PermRead|PermWrite)
+}
+
 func newConfig(name string, read, write, perm int32) *Config {
 	return &Config{
 		Attributes: map[string]string{}, TopicName: name, ReadQueueNums: read, WriteQueueNums: write, Perm: perm,
