@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"unsafe"
 )
 
 // errFault is why a store is not writable after a mapped file could not be written: its file
@@ -44,6 +45,35 @@ func (s *Store) afterFault(p any) bool {
 	if p == nil {
 		return false
 	}
-	s.breakDown(fmt.Errorf("%w: %w", errFault, FaultOf(p)))
+	fault := FaultOf(p)
+	s.breakDown(fmt.Errorf("%w: %s: %w", errFault, s.budget.holder(fault), fault))
 	return true
+}
+
+// holder is the file that a fault is in, as far as it is one of the log or of a queue.
+func (b *budget) holder(fault error) string {
+	var at pageFault
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if errors.As(fault, &at) {
+		for _, f := range b.mapped {
+			if f.holds(uintptr(at)) {
+				return f.name
+			}
+		}
+	}
+	return "a file of the store"
+}
+
+// holds tells whether an address is in the mapped file. It does not wait for one who maps or unmaps it.
+func (f *file) holds(address uintptr) bool {
+	if !f.mu.TryLock() {
+		return false
+	}
+	defer f.mu.Unlock()
+	if len(f.b) == 0 {
+		return false
+	}
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(f.b)))
+	return address >= start && address-start < uintptr(len(f.b))
 }

@@ -122,7 +122,8 @@ func (s *Store) openSafely() (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("store: a file in %s cannot be read: %w", s.opts.Dir, FaultOf(p))
+			fault := FaultOf(p)
+			err = fmt.Errorf("store: in %s, %s cannot be read: %w", s.opts.Dir, s.budget.holder(fault), fault)
 		}
 	}()
 	return s.open()
