@@ -129,6 +129,10 @@ var responseHeaders = map[int32]func() typedHeader{
 	remoting.PollingInfo:                   func() typedHeader { return new(remoting.PollingInfoResponse) },
 }
 
+// untyped are the codes whose one field the handler reads itself, since the real broker has words of its own
+// for what is wrong with it.
+var untyped = map[int32]bool{remoting.ResetMasterFlushOffset: true, remoting.SwitchTimerEngine: true}
+
 // Every recorded header reads into its struct, and what the struct writes reads the same and
 // has the recorded values.
 func TestHeaders_Golden(t *testing.T) {
@@ -144,7 +148,7 @@ func TestHeaders_Golden(t *testing.T) {
 			if newHeader = responseHeaders[g.ReqCode]; cmd.Code != remoting.Success {
 				continue
 			}
-		} else if newHeader == nil && known(cmd.Code) && !onlyCommon(&cmd.Ext) {
+		} else if newHeader == nil && known(cmd.Code) && !untyped[cmd.Code] && !onlyCommon(&cmd.Ext) {
 			t.Errorf("%s:%d: no header of %s", g.file, g.line, remoting.RequestCodeName(cmd.Code))
 		}
 		if newHeader == nil {

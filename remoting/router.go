@@ -30,7 +30,7 @@ type Handler func(ex *Exchange) error
 // Route is one row of a server's table.
 type Route struct {
 	Code    int32
-	Name    string // RocketMQ's constant, e.g. SEND_MESSAGE_V2
+	Name    string // RocketMQ's constant, e.g. SEND_MESSAGE_V2; empty in a row: RequestCodeName of the code
 	Class   Class
 	Handler Handler
 	Since   string // RocketMQ version that introduced the code
@@ -74,6 +74,9 @@ func NewRouter(routes []Route, opts RouterOptions) *Router {
 		route := &routes[i]
 		if _, dup := r.routes[route.Code]; dup {
 			panic(fmt.Sprintf("remoting: two routes for code %d", route.Code))
+		}
+		if route.Name == "" {
+			route.Name = RequestCodeName(route.Code)
 		}
 		r.routes[route.Code] = route
 		if route.Code >= 0 && int(route.Code) < len(r.small) {

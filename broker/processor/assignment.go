@@ -35,9 +35,9 @@ type Assignment struct {
 func (a *Assignment) Routes() []remoting.Route {
 	const test = "broker/processor/assignment_test.go"
 	return []remoting.Route{
-		{Code: remoting.QueryAssignment, Name: "QUERY_ASSIGNMENT", Class: remoting.Admin, Handler: a.query, Since: "5.0", Test: test},
-		{Code: remoting.SetMessageRequestMode, Name: "SET_MESSAGE_REQUEST_MODE", Class: remoting.Admin, Handler: a.set, Since: "5.0", Test: test},
-		{Code: remoting.GetAllMessageRequestMode, Name: "GET_ALL_MESSAGE_REQUEST_MODE", Class: remoting.Admin, Handler: a.all, Since: "5.0", Test: test},
+		{Code: remoting.QueryAssignment, Class: remoting.Admin, Handler: a.query, Since: "5.0", Test: test},
+		{Code: remoting.SetMessageRequestMode, Class: remoting.Admin, Handler: a.set, Since: "5.0", Test: test},
+		{Code: remoting.GetAllMessageRequestMode, Class: remoting.Admin, Handler: a.all, Since: "5.0", Test: test},
 	}
 }
 

@@ -28,7 +28,7 @@ type BrokerConfig struct {
 // Routes returns the table rows.
 func (b *BrokerConfig) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.UpdateBrokerConfig, Name: "UPDATE_BROKER_CONFIG", Class: remoting.Admin, Handler: b.update, Since: "3.0",
+		Code: remoting.UpdateBrokerConfig, Class: remoting.Admin, Handler: b.update, Since: "3.0",
 		Test: "broker/processor/broker_config_test.go",
 	}}
 }

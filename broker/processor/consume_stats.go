@@ -49,9 +49,9 @@ type ConsumeStats struct {
 func (c *ConsumeStats) Routes() []remoting.Route {
 	const test = "broker/processor/consume_stats_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetConsumeStats, Name: "GET_CONSUME_STATS", Class: remoting.Admin, Handler: c.ofGroup, Since: "3.0", Test: test},
-		{Code: remoting.GetBrokerConsumeStats, Name: "GET_BROKER_CONSUME_STATS", Class: remoting.Admin, Handler: c.ofBroker, Since: "3.2", Test: test},
-		{Code: remoting.QueryConsumeTimeSpan, Name: "QUERY_CONSUME_TIME_SPAN", Class: remoting.Admin, Handler: c.timeSpan, Since: "3.0", Test: test},
+		{Code: remoting.GetConsumeStats, Class: remoting.Admin, Handler: c.ofGroup, Since: "3.0", Test: test},
+		{Code: remoting.GetBrokerConsumeStats, Class: remoting.Admin, Handler: c.ofBroker, Since: "3.2", Test: test},
+		{Code: remoting.QueryConsumeTimeSpan, Class: remoting.Admin, Handler: c.timeSpan, Since: "3.0", Test: test},
 	}
 }
 

@@ -42,13 +42,13 @@ type ConsumerAdmin struct {
 func (c *ConsumerAdmin) Routes() []remoting.Route {
 	const test = "broker/processor/consumer_admin_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetConsumerListByGroup, Name: "GET_CONSUMER_LIST_BY_GROUP", Class: remoting.Inline, Handler: c.members, Since: "3.0", Test: test},
-		{Code: remoting.GetConsumerConnectionList, Name: "GET_CONSUMER_CONNECTION_LIST", Class: remoting.Admin, Handler: c.consumerConnections, Since: "3.0", Test: test},
-		{Code: remoting.GetProducerConnectionList, Name: "GET_PRODUCER_CONNECTION_LIST", Class: remoting.Admin, Handler: c.producerConnections, Since: "3.0", Test: test},
-		{Code: remoting.GetAllProducerInfo, Name: "GET_ALL_PRODUCER_INFO", Class: remoting.Admin, Handler: c.producers, Since: "5.0", Test: test},
-		{Code: remoting.QuerySubscriptionByConsumer, Name: "QUERY_SUBSCRIPTION_BY_CONSUMER", Class: remoting.Admin, Handler: c.subscription, Since: "4.9", Test: test},
-		{Code: remoting.QueryTopicConsumeByWho, Name: "QUERY_TOPIC_CONSUME_BY_WHO", Class: remoting.Admin, Handler: c.groupsOfTopic, Since: "3.0", Test: test},
-		{Code: remoting.QueryTopicsByConsumer, Name: "QUERY_TOPICS_BY_CONSUMER", Class: remoting.Admin, Handler: c.topicsOfGroup, Since: "4.4", Test: test},
+		{Code: remoting.GetConsumerListByGroup, Class: remoting.Inline, Handler: c.members, Since: "3.0", Test: test},
+		{Code: remoting.GetConsumerConnectionList, Class: remoting.Admin, Handler: c.consumerConnections, Since: "3.0", Test: test},
+		{Code: remoting.GetProducerConnectionList, Class: remoting.Admin, Handler: c.producerConnections, Since: "3.0", Test: test},
+		{Code: remoting.GetAllProducerInfo, Class: remoting.Admin, Handler: c.producers, Since: "5.0", Test: test},
+		{Code: remoting.QuerySubscriptionByConsumer, Class: remoting.Admin, Handler: c.subscription, Since: "4.9", Test: test},
+		{Code: remoting.QueryTopicConsumeByWho, Class: remoting.Admin, Handler: c.groupsOfTopic, Since: "3.0", Test: test},
+		{Code: remoting.QueryTopicsByConsumer, Class: remoting.Admin, Handler: c.topicsOfGroup, Since: "4.4", Test: test},
 	}
 }
 

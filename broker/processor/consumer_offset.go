@@ -45,8 +45,8 @@ type ConsumerOffset struct {
 func (c *ConsumerOffset) Routes() []remoting.Route {
 	const test = "broker/processor/consumer_offset_test.go"
 	return []remoting.Route{
-		{Code: remoting.QueryConsumerOffset, Name: "QUERY_CONSUMER_OFFSET", Class: remoting.Inline, Handler: c.query, Since: "3.0", Test: test},
-		{Code: remoting.UpdateConsumerOffset, Name: "UPDATE_CONSUMER_OFFSET", Class: remoting.Inline, Handler: c.update, Since: "3.0", Test: test},
+		{Code: remoting.QueryConsumerOffset, Class: remoting.Inline, Handler: c.query, Since: "3.0", Test: test},
+		{Code: remoting.UpdateConsumerOffset, Class: remoting.Inline, Handler: c.update, Since: "3.0", Test: test},
 	}
 }
 

@@ -28,7 +28,7 @@ type Correction struct {
 // Routes returns the table rows.
 func (c *Correction) Routes() []remoting.Route {
 	return []remoting.Route{
-		{Code: remoting.QueryCorrectionOffset, Name: "QUERY_CORRECTION_OFFSET", Class: remoting.Admin, Handler: c.query, Since: "3.2",
+		{Code: remoting.QueryCorrectionOffset, Class: remoting.Admin, Handler: c.query, Since: "3.2",
 			Test: "broker/processor/correction_test.go"},
 	}
 }

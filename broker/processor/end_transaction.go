@@ -37,8 +37,8 @@ func NewEndTransaction(transactions Transactions) *EndTransaction {
 func (p *EndTransaction) Routes() []remoting.Route {
 	const test = "broker/transaction_test.go"
 	return []remoting.Route{
-		{Code: remoting.EndTransaction, Name: "END_TRANSACTION", Class: remoting.Inline, Handler: p.end, Since: "3.0", Test: test},
-		{Code: remoting.ResumeCheckHalfMessage, Name: "RESUME_CHECK_HALF_MESSAGE", Class: remoting.Admin, Handler: p.resume, Since: "4.5", Test: test},
+		{Code: remoting.EndTransaction, Class: remoting.Inline, Handler: p.end, Since: "3.0", Test: test},
+		{Code: remoting.ResumeCheckHalfMessage, Class: remoting.Admin, Handler: p.resume, Since: "4.5", Test: test},
 	}
 }
 

@@ -42,12 +42,12 @@ type GroupAdmin struct {
 func (a *GroupAdmin) Routes() []remoting.Route {
 	const test = "broker/processor/topic_admin_test.go"
 	return []remoting.Route{
-		{Code: remoting.UpdateAndCreateSubscriptionGroup, Name: "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP", Class: remoting.Admin, Handler: a.update, Since: "3.0", Test: test},
-		{Code: remoting.UpdateAndCreateSubscriptionGroupList, Name: "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST", Class: remoting.Admin, Handler: a.updateAll, Since: "5.1", Test: test},
-		{Code: remoting.UpdateAndGetGroupForbidden, Name: "UPDATE_AND_GET_GROUP_FORBIDDEN", Class: remoting.Admin, Handler: a.forbid, Since: "4.9", Test: test},
-		{Code: remoting.GetAllSubscriptionGroupConfig, Name: "GET_ALL_SUBSCRIPTIONGROUP_CONFIG", Class: remoting.Admin, Handler: a.all, Since: "3.0", Test: test},
-		{Code: remoting.DeleteSubscriptionGroup, Name: "DELETE_SUBSCRIPTIONGROUP", Class: remoting.Admin, Handler: a.delete, Since: "3.0", Test: test},
-		{Code: remoting.GetSubscriptionGroupConfig, Name: "GET_SUBSCRIPTIONGROUP_CONFIG", Class: remoting.Admin, Handler: a.get, Since: "4.9", Test: test},
+		{Code: remoting.UpdateAndCreateSubscriptionGroup, Class: remoting.Admin, Handler: a.update, Since: "3.0", Test: test},
+		{Code: remoting.UpdateAndCreateSubscriptionGroupList, Class: remoting.Admin, Handler: a.updateAll, Since: "5.1", Test: test},
+		{Code: remoting.UpdateAndGetGroupForbidden, Class: remoting.Admin, Handler: a.forbid, Since: "4.9", Test: test},
+		{Code: remoting.GetAllSubscriptionGroupConfig, Class: remoting.Admin, Handler: a.all, Since: "3.0", Test: test},
+		{Code: remoting.DeleteSubscriptionGroup, Class: remoting.Admin, Handler: a.delete, Since: "3.0", Test: test},
+		{Code: remoting.GetSubscriptionGroupConfig, Class: remoting.Admin, Handler: a.get, Since: "4.9", Test: test},
 	}
 }
 

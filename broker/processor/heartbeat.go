@@ -42,9 +42,9 @@ type Heartbeat struct {
 func (h *Heartbeat) Routes() []remoting.Route {
 	const test = "broker/processor/heartbeat_test.go"
 	return []remoting.Route{
-		{Code: remoting.HeartBeat, Name: "HEART_BEAT", Class: remoting.Inline, Handler: h.heartbeat, Since: "3.0", Test: test},
-		{Code: remoting.UnregisterClient, Name: "UNREGISTER_CLIENT", Class: remoting.Inline, Handler: h.unregister, Since: "3.0", Test: test},
-		{Code: remoting.CheckClientConfig, Name: "CHECK_CLIENT_CONFIG", Class: remoting.Inline, Handler: h.checkConfig, Since: "4.1", Test: test},
+		{Code: remoting.HeartBeat, Class: remoting.Inline, Handler: h.heartbeat, Since: "3.0", Test: test},
+		{Code: remoting.UnregisterClient, Class: remoting.Inline, Handler: h.unregister, Since: "3.0", Test: test},
+		{Code: remoting.CheckClientConfig, Class: remoting.Inline, Handler: h.checkConfig, Since: "4.1", Test: test},
 	}
 }
 

@@ -30,9 +30,9 @@ type Housekeeping struct {
 func (h *Housekeeping) Routes() []remoting.Route {
 	const test = "broker/processor/housekeeping_test.go"
 	return []remoting.Route{
-		{Code: remoting.CleanExpiredConsumeQueue, Name: "CLEAN_EXPIRED_CONSUMEQUEUE", Class: remoting.Admin, Handler: h.cleanQueues, Since: "3.0", Test: test},
-		{Code: remoting.CleanUnusedTopic, Name: "CLEAN_UNUSED_TOPIC", Class: remoting.Admin, Handler: h.cleanTopics, Since: "3.2", Test: test},
-		{Code: remoting.DeleteExpiredCommitLog, Name: "DELETE_EXPIRED_COMMITLOG", Class: remoting.Admin, Handler: h.deleteExpired, Since: "4.9", Test: test},
+		{Code: remoting.CleanExpiredConsumeQueue, Class: remoting.Admin, Handler: h.cleanQueues, Since: "3.0", Test: test},
+		{Code: remoting.CleanUnusedTopic, Class: remoting.Admin, Handler: h.cleanTopics, Since: "3.2", Test: test},
+		{Code: remoting.DeleteExpiredCommitLog, Class: remoting.Admin, Handler: h.deleteExpired, Since: "4.9", Test: test},
 	}
 }
 

@@ -21,8 +21,8 @@ type Lock struct {
 func (l *Lock) Routes() []remoting.Route {
 	const test = "broker/processor/lock_test.go"
 	return []remoting.Route{
-		{Code: remoting.LockBatchMQ, Name: "LOCK_BATCH_MQ", Class: remoting.Inline, Handler: l.lock, Since: "3.0", Test: test},
-		{Code: remoting.UnlockBatchMQ, Name: "UNLOCK_BATCH_MQ", Class: remoting.Inline, Handler: l.unlock, Since: "3.0", Test: test},
+		{Code: remoting.LockBatchMQ, Class: remoting.Inline, Handler: l.lock, Since: "3.0", Test: test},
+		{Code: remoting.UnlockBatchMQ, Class: remoting.Inline, Handler: l.unlock, Since: "3.0", Test: test},
 	}
 }
 

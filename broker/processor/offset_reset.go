@@ -48,8 +48,8 @@ type OffsetReset struct {
 func (o *OffsetReset) Routes() []remoting.Route {
 	const test = "broker/processor/offset_reset_test.go"
 	return []remoting.Route{
-		{Code: remoting.InvokeBrokerToResetOffset, Name: "INVOKE_BROKER_TO_RESET_OFFSET", Class: remoting.Admin, Handler: o.reset, Since: "3.0", Test: test},
-		{Code: remoting.CloneGroupOffset, Name: "CLONE_GROUP_OFFSET", Class: remoting.Admin, Handler: o.clone, Since: "3.0", Test: test},
+		{Code: remoting.InvokeBrokerToResetOffset, Class: remoting.Admin, Handler: o.reset, Since: "3.0", Test: test},
+		{Code: remoting.CloneGroupOffset, Class: remoting.Admin, Handler: o.clone, Since: "3.0", Test: test},
 	}
 }
 

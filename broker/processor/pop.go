@@ -127,10 +127,10 @@ func (p *Pop) Limit(l PullLimits) {
 func (p *Pop) Routes() []remoting.Route {
 	const test = "broker/processor/pop_test.go"
 	return []remoting.Route{
-		{Code: remoting.PopMessage, Name: "POP_MESSAGE", Class: remoting.Inline, Handler: p.pop, Since: "5.0", Test: test},
-		{Code: remoting.PeekMessage, Name: "PEEK_MESSAGE", Class: remoting.Inline, Handler: p.peek, Since: "5.0", Test: test},
-		{Code: remoting.Notification, Name: "NOTIFICATION", Class: remoting.Inline, Handler: p.notification, Since: "5.0", Test: test},
-		{Code: remoting.PollingInfo, Name: "POLLING_INFO", Class: remoting.Inline, Handler: p.pollingInfo, Since: "5.0", Test: test},
+		{Code: remoting.PopMessage, Class: remoting.Inline, Handler: p.pop, Since: "5.0", Test: test},
+		{Code: remoting.PeekMessage, Class: remoting.Inline, Handler: p.peek, Since: "5.0", Test: test},
+		{Code: remoting.Notification, Class: remoting.Inline, Handler: p.notification, Since: "5.0", Test: test},
+		{Code: remoting.PollingInfo, Class: remoting.Inline, Handler: p.pollingInfo, Since: "5.0", Test: test},
 	}
 }
 

@@ -43,11 +43,11 @@ type PopAck struct {
 func (a *PopAck) Routes() []remoting.Route {
 	const test = "broker/processor/pop_ack_test.go"
 	return []remoting.Route{
-		{Code: remoting.AckMessage, Name: "ACK_MESSAGE", Class: remoting.Inline, Handler: a.ack, Since: "5.0", Test: test},
-		{Code: remoting.BatchAckMessage, Name: "BATCH_ACK_MESSAGE", Class: remoting.Inline, Handler: a.batch, Since: "5.0", Test: test},
-		{Code: remoting.PopRollback, Name: "POP_ROLLBACK", Class: remoting.Admin, Handler: a.rollback, Since: "5.4", Test: test,
+		{Code: remoting.AckMessage, Class: remoting.Inline, Handler: a.ack, Since: "5.0", Test: test},
+		{Code: remoting.BatchAckMessage, Class: remoting.Inline, Handler: a.batch, Since: "5.0", Test: test},
+		{Code: remoting.PopRollback, Class: remoting.Admin, Handler: a.rollback, Since: "5.4", Test: test,
 			Status: remoting.Partial, Note: "only while nothing is in flight: wheelmq store export makes a store with which the real broker goes on"},
-		{Code: remoting.ChangeMessageInvisibleTime, Name: "CHANGE_MESSAGE_INVISIBLETIME", Class: remoting.Inline, Handler: a.change, Since: "5.0", Test: test},
+		{Code: remoting.ChangeMessageInvisibleTime, Class: remoting.Inline, Handler: a.change, Since: "5.0", Test: test},
 	}
 }
 

@@ -138,7 +138,7 @@ func (p *Pull) Set(s PullSettings) {
 // Routes returns the table rows.
 func (p *Pull) Routes() []remoting.Route {
 	pull := remoting.Route{
-		Code: remoting.PullMessage, Name: "PULL_MESSAGE", Class: remoting.Inline, Handler: p.pull, Since: "3.0",
+		Code: remoting.PullMessage, Class: remoting.Inline, Handler: p.pull, Since: "3.0",
 		Test: "broker/processor/pull_test.go",
 	}
 	lite := pull

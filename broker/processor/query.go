@@ -33,7 +33,7 @@ type Query struct {
 // Routes returns the table rows.
 func (q *Query) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.QueryMessage, Name: "QUERY_MESSAGE", Class: remoting.Query, Handler: q.query, Since: "3.0",
+		Code: remoting.QueryMessage, Class: remoting.Query, Handler: q.query, Since: "3.0",
 		Test: "broker/processor/query_test.go",
 	}}
 }

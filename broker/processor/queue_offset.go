@@ -18,10 +18,10 @@ type QueueOffset struct {
 func (q *QueueOffset) Routes() []remoting.Route {
 	const test = "broker/processor/queue_offset_test.go"
 	return []remoting.Route{
-		{Code: remoting.SearchOffsetByTimestamp, Name: "SEARCH_OFFSET_BY_TIMESTAMP", Class: remoting.Query, Handler: q.search, Since: "3.0", Test: test},
-		{Code: remoting.GetMaxOffset, Name: "GET_MAX_OFFSET", Class: remoting.Inline, Handler: q.max, Since: "3.0", Test: test},
-		{Code: remoting.GetMinOffset, Name: "GET_MIN_OFFSET", Class: remoting.Inline, Handler: q.min, Since: "3.0", Test: test},
-		{Code: remoting.GetEarliestMsgStoretime, Name: "GET_EARLIEST_MSG_STORETIME", Class: remoting.Query, Handler: q.earliest, Since: "3.0", Test: test},
+		{Code: remoting.SearchOffsetByTimestamp, Class: remoting.Query, Handler: q.search, Since: "3.0", Test: test},
+		{Code: remoting.GetMaxOffset, Class: remoting.Inline, Handler: q.max, Since: "3.0", Test: test},
+		{Code: remoting.GetMinOffset, Class: remoting.Inline, Handler: q.min, Since: "3.0", Test: test},
+		{Code: remoting.GetEarliestMsgStoretime, Class: remoting.Query, Handler: q.earliest, Since: "3.0", Test: test},
 	}
 }
 

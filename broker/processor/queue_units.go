@@ -32,7 +32,7 @@ type flights interface {
 // Routes returns the table rows.
 func (q *QueueUnits) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.QueryConsumeQueue, Name: "QUERY_CONSUME_QUEUE", Class: remoting.Query, Handler: q.units, Since: "4.1",
+		Code: remoting.QueryConsumeQueue, Class: remoting.Query, Handler: q.units, Since: "4.1",
 		Test: "broker/processor/queue_units_test.go",
 	}}
 }

@@ -54,7 +54,7 @@ type Recall struct {
 // Routes returns the table rows.
 func (r *Recall) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.RecallMessage, Name: "RECALL_MESSAGE", Class: remoting.Inline, Handler: r.recall,
+		Code: remoting.RecallMessage, Class: remoting.Inline, Handler: r.recall,
 		Since: "5.4", Test: "broker/processor/recall_test.go",
 	}}
 }

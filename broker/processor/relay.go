@@ -38,9 +38,9 @@ type Relay struct {
 func (r *Relay) Routes() []remoting.Route {
 	const test = "broker/processor/relay_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetConsumerRunningInfo, Name: "GET_CONSUMER_RUNNING_INFO", Class: remoting.Admin, Handler: r.runningInfo, Since: "3.0", Test: test},
-		{Code: remoting.ConsumeMessageDirectly, Name: "CONSUME_MESSAGE_DIRECTLY", Class: remoting.Admin, Handler: r.consume, Since: "3.0", Test: test},
-		{Code: remoting.InvokeBrokerToGetConsumerStatus, Name: "INVOKE_BROKER_TO_GET_CONSUMER_STATUS", Class: remoting.Admin, Handler: r.status, Since: "3.0", Test: test},
+		{Code: remoting.GetConsumerRunningInfo, Class: remoting.Admin, Handler: r.runningInfo, Since: "3.0", Test: test},
+		{Code: remoting.ConsumeMessageDirectly, Class: remoting.Admin, Handler: r.consume, Since: "3.0", Test: test},
+		{Code: remoting.InvokeBrokerToGetConsumerStatus, Class: remoting.Admin, Handler: r.status, Since: "3.0", Test: test},
 	}
 }
 

@@ -21,11 +21,11 @@ type Replica struct {
 func (r *Replica) Routes() []remoting.Route {
 	const test = "broker/processor/replica_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetAllConsumerOffset, Name: "GET_ALL_CONSUMER_OFFSET", Class: remoting.Admin, Handler: table(r.ConsumerOffsets), Since: "3.0", Test: test},
-		{Code: remoting.GetAllDelayOffset, Name: "GET_ALL_DELAY_OFFSET", Class: remoting.Admin, Handler: table(r.DelayOffsets), Since: "3.0", Test: test},
-		{Code: remoting.GetBrokerHAStatus, Name: "GET_BROKER_HA_STATUS", Class: remoting.Admin, Handler: r.status, Since: "5.0", Test: test},
-		{Code: remoting.ResetMasterFlushOffset, Name: "RESET_MASTER_FLUSH_OFFSET", Class: remoting.Admin, Handler: r.resetFlushOffset, Since: "5.0", Test: test},
-		{Code: remoting.GetBrokerEpochCache, Name: "GET_BROKER_EPOCH_CACHE", Class: remoting.Inline, Handler: r.epochs, Since: "5.0",
+		{Code: remoting.GetAllConsumerOffset, Class: remoting.Admin, Handler: table(r.ConsumerOffsets), Since: "3.0", Test: test},
+		{Code: remoting.GetAllDelayOffset, Class: remoting.Admin, Handler: table(r.DelayOffsets), Since: "3.0", Test: test},
+		{Code: remoting.GetBrokerHAStatus, Class: remoting.Admin, Handler: r.status, Since: "5.0", Test: test},
+		{Code: remoting.ResetMasterFlushOffset, Class: remoting.Admin, Handler: r.resetFlushOffset, Since: "5.0", Test: test},
+		{Code: remoting.GetBrokerEpochCache, Class: remoting.Inline, Handler: r.epochs, Since: "5.0",
 			Status: remoting.Refused, Note: "there is no controller, as on a real broker without one", Test: test},
 	}
 }

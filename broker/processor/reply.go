@@ -41,8 +41,8 @@ type Reply struct {
 func (r *Reply) Routes() []remoting.Route {
 	const test = "broker/processor/reply_test.go"
 	return []remoting.Route{
-		{Code: remoting.SendReplyMessage, Name: "SEND_REPLY_MESSAGE", Class: remoting.Inline, Handler: r.push, Since: "4.6", Test: test},
-		{Code: remoting.SendReplyMessageV2, Name: "SEND_REPLY_MESSAGE_V2", Class: remoting.Inline, Handler: r.push, Since: "4.6", Test: test},
+		{Code: remoting.SendReplyMessage, Class: remoting.Inline, Handler: r.push, Since: "4.6", Test: test},
+		{Code: remoting.SendReplyMessageV2, Class: remoting.Inline, Handler: r.push, Since: "4.6", Test: test},
 	}
 }
 

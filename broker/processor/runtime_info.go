@@ -58,8 +58,8 @@ type RuntimeInfo struct {
 func (r *RuntimeInfo) Routes() []remoting.Route {
 	const test = "broker/processor/runtime_info_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetBrokerConfig, Name: "GET_BROKER_CONFIG", Class: remoting.Admin, Handler: r.config, Since: "3.0", Test: test},
-		{Code: remoting.GetBrokerRuntimeInfo, Name: "GET_BROKER_RUNTIME_INFO", Class: remoting.Admin, Handler: r.runtime, Since: "3.0", Test: test},
+		{Code: remoting.GetBrokerConfig, Class: remoting.Admin, Handler: r.config, Since: "3.0", Test: test},
+		{Code: remoting.GetBrokerRuntimeInfo, Class: remoting.Admin, Handler: r.runtime, Since: "3.0", Test: test},
 	}
 }
 

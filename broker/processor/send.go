@@ -116,9 +116,9 @@ func (s *Send) TraceOn(on bool) {
 func (s *Send) Routes() []remoting.Route {
 	const test = "broker/processor/send_test.go"
 	return []remoting.Route{
-		{Code: remoting.SendMessage, Name: "SEND_MESSAGE", Handler: s.send, Since: "3.0", Test: test},
-		{Code: remoting.SendMessageV2, Name: "SEND_MESSAGE_V2", Handler: s.send, Since: "3.2", Test: test},
-		{Code: remoting.SendBatchMessage, Name: "SEND_BATCH_MESSAGE", Handler: s.send, Since: "4.0", Test: test},
+		{Code: remoting.SendMessage, Handler: s.send, Since: "3.0", Test: test},
+		{Code: remoting.SendMessageV2, Handler: s.send, Since: "3.2", Test: test},
+		{Code: remoting.SendBatchMessage, Handler: s.send, Since: "4.0", Test: test},
 	}
 }
 

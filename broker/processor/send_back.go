@@ -33,7 +33,7 @@ type SendBack struct {
 // Routes returns the table rows.
 func (s *SendBack) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.ConsumerSendMsgBack, Name: "CONSUMER_SEND_MSG_BACK", Class: remoting.Inline, Handler: s.sendBack,
+		Code: remoting.ConsumerSendMsgBack, Class: remoting.Inline, Handler: s.sendBack,
 		Since: "3.0", Test: "broker/processor/send_test.go",
 	}}
 }

@@ -35,9 +35,9 @@ type TimerAdmin struct {
 func (a *TimerAdmin) Routes() []remoting.Route {
 	const test = "broker/processor/timer_admin_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetTimerCheckPoint, Name: "GET_TIMER_CHECK_POINT", Class: remoting.Admin, Handler: a.checkpoint, Since: "5.0", Test: test},
-		{Code: remoting.GetTimerMetrics, Name: "GET_TIMER_METRICS", Class: remoting.Admin, Handler: a.metrics, Since: "5.0", Test: test},
-		{Code: remoting.SwitchTimerEngine, Name: "SWITCH_TIMER_ENGINE", Class: remoting.Inline, Handler: a.switchEngine, Since: "5.5", Test: test},
+		{Code: remoting.GetTimerCheckPoint, Class: remoting.Admin, Handler: a.checkpoint, Since: "5.0", Test: test},
+		{Code: remoting.GetTimerMetrics, Class: remoting.Admin, Handler: a.metrics, Since: "5.0", Test: test},
+		{Code: remoting.SwitchTimerEngine, Class: remoting.Inline, Handler: a.switchEngine, Since: "5.5", Test: test},
 	}
 }
 

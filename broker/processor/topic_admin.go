@@ -56,12 +56,12 @@ type TopicAdmin struct {
 func (a *TopicAdmin) Routes() []remoting.Route {
 	const test = "broker/processor/topic_admin_test.go"
 	return []remoting.Route{
-		{Code: remoting.UpdateAndCreateTopic, Name: "UPDATE_AND_CREATE_TOPIC", Class: remoting.Admin, Handler: a.update, Since: "3.0", Test: test},
-		{Code: remoting.UpdateAndCreateTopicList, Name: "UPDATE_AND_CREATE_TOPIC_LIST", Class: remoting.Admin, Handler: a.updateList, Since: "5.2", Test: test},
-		{Code: remoting.GetAllTopicConfig, Name: "GET_ALL_TOPIC_CONFIG", Class: remoting.Admin, Handler: a.all, Since: "3.0", Test: test},
-		{Code: remoting.DeleteTopicInBroker, Name: "DELETE_TOPIC_IN_BROKER", Class: remoting.Admin, Handler: a.delete, Since: "3.0", Test: test},
-		{Code: remoting.GetSystemTopicListFromBroker, Name: "GET_SYSTEM_TOPIC_LIST_FROM_BROKER", Class: remoting.Admin, Handler: a.system, Since: "3.0", Test: test},
-		{Code: remoting.GetTopicConfig, Name: "GET_TOPIC_CONFIG", Class: remoting.Admin, Handler: a.get, Since: "4.9", Test: test},
+		{Code: remoting.UpdateAndCreateTopic, Class: remoting.Admin, Handler: a.update, Since: "3.0", Test: test},
+		{Code: remoting.UpdateAndCreateTopicList, Class: remoting.Admin, Handler: a.updateList, Since: "5.2", Test: test},
+		{Code: remoting.GetAllTopicConfig, Class: remoting.Admin, Handler: a.all, Since: "3.0", Test: test},
+		{Code: remoting.DeleteTopicInBroker, Class: remoting.Admin, Handler: a.delete, Since: "3.0", Test: test},
+		{Code: remoting.GetSystemTopicListFromBroker, Class: remoting.Admin, Handler: a.system, Since: "3.0", Test: test},
+		{Code: remoting.GetTopicConfig, Class: remoting.Admin, Handler: a.get, Since: "4.9", Test: test},
 	}
 }
 

@@ -22,8 +22,8 @@ type TopicStats struct {
 func (s *TopicStats) Routes() []remoting.Route {
 	const test = "broker/processor/topic_stats_test.go"
 	return []remoting.Route{
-		{Code: remoting.GetTopicStatsInfo, Name: "GET_TOPIC_STATS_INFO", Class: remoting.Admin, Handler: s.topicStats, Since: "3.0", Test: test},
-		{Code: remoting.ViewBrokerStatsData, Name: "VIEW_BROKER_STATS_DATA", Class: remoting.Admin, Handler: s.brokerStats, Since: "3.2",
+		{Code: remoting.GetTopicStatsInfo, Class: remoting.Admin, Handler: s.topicStats, Since: "3.0", Test: test},
+		{Code: remoting.ViewBrokerStatsData, Class: remoting.Admin, Handler: s.brokerStats, Since: "3.2",
 			Status: remoting.Partial, Note: "connections and how long clients take to register are in the metrics only", Test: test},
 	}
 }

@@ -21,7 +21,7 @@ type View struct {
 // Routes returns the table rows.
 func (v *View) Routes() []remoting.Route {
 	return []remoting.Route{{
-		Code: remoting.ViewMessageByID, Name: "VIEW_MESSAGE_BY_ID", Class: remoting.Query, Handler: v.view, Since: "3.0",
+		Code: remoting.ViewMessageByID, Class: remoting.Query, Handler: v.view, Since: "3.0",
 		Test: "broker/processor/view_test.go",
 	}}
 }
