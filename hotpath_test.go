@@ -82,7 +82,7 @@ func metrics(t *testing.T, addr string) map[string]float64 {
 		t.Fatal(err)
 	}
 	all := map[string]float64{}
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		// What all of a broker's metrics have is left out.
 		line = strings.NewReplacer(`{cluster="DefaultCluster",node_id="broker-a",node_type="broker",otel_scope_name="broker-meter"}`, "").Replace(line)
 		if name, value, ok := strings.Cut(line, " "); ok && name != "#" {
@@ -102,7 +102,7 @@ func TestHotPath_SkipsNothing(t *testing.T) {
 	var load hotLoad
 	var item []byte
 	for k := range n {
-		body := []byte(fmt.Sprintf("body-%04d", k))
+		body := fmt.Appendf(nil, "body-%04d", k)
 		load.send(string(message.PropertyAppend(nil, message.PropertyTags, "A")), body)
 		load.send(string(message.PropertyAppend(nil, message.PropertySource, "1:2:3")), body)       // stripped
 		load.send(string(message.PropertyAppend(nil, message.PropertyDelay, "18")), body)           // rewritten

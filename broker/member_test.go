@@ -94,9 +94,7 @@ func (m *member) do(code int32, ext *remoting.ExtWriter, body []byte) *remoting.
 // consume pulls a queue like a push consumer, and takes in what comes. It has finished with it
 // when finish says so.
 func (m *member) consume(topic string, queueID int32, from int64) {
-	m.wg.Add(1)
-	go func() {
-		defer m.wg.Done()
+	m.wg.Go(func() {
 		queue := place(topic, queueID)
 		m.mu.Lock()
 		m.done[queue] = from
@@ -122,7 +120,7 @@ func (m *member) consume(topic string, queueID int32, from int64) {
 			m.mu.Unlock()
 			offset = head.NextBeginOffset
 		}
-	}()
+	})
 }
 
 func (m *member) pull(topic string, queueID int32, offset, commit int64) *remoting.Command {

@@ -43,7 +43,7 @@ func TestPop_Lag(t *testing.T) {
 		var ext remoting.ExtWriter
 		ack := remoting.AckMessageRequest{
 			ConsumerGroup: []byte(c.group), Topic: []byte("T"), Offset: 0,
-			ExtraInfo: []byte(fmt.Sprintf("0 %d 60000 %d 0 broker-a 0 0", head.PopTime, head.ReviveQID)),
+			ExtraInfo: fmt.Appendf(nil, "0 %d 60000 %d 0 broker-a 0 0", head.PopTime, head.ReviveQID),
 		}
 		ack.Encode(&ext)
 		l.call(remoting.AckMessage, &ext, nil)

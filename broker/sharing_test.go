@@ -222,7 +222,7 @@ func (m *sharing) expire() {
 
 // workOff has a member look for messages of a queue, and go on as long as there are some.
 func (m *sharing) workOff(o *orderly, id int32) {
-	for n := 0; n < 64; n++ {
+	for range 64 {
 		o.work(id)
 		if h := o.holds[id]; h == nil || len(h.inHand) == 0 && m.first[id] == m.sent[id] {
 			return

@@ -52,9 +52,7 @@ func TestConnections_FramesNeverMix(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range conns {
 		c := dial(t, s)
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(uint64(n), 1))
 			codes := []int32{codeEcho, codeParts, codeWorker}
 			go func() {
@@ -85,7 +83,7 @@ func TestConnections_FramesNeverMix(t *testing.T) {
 				}
 				seen[got.Opaque] = true
 			}
-		}()
+		})
 	}
 	wg.Wait()
 }

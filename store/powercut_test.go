@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -93,9 +94,7 @@ func (l ledger) clone() ledger {
 	l.puts = l.puts[:len(l.puts):len(l.puts)]
 	l.delivered = l.delivered[:len(l.delivered):len(l.delivered)]
 	deleted := make(map[string]int64, len(l.deleted))
-	for topic, at := range l.deleted {
-		deleted[topic] = at
-	}
+	maps.Copy(deleted, l.deleted)
 	l.deleted = deleted
 	return l
 }

@@ -93,8 +93,7 @@ func prefixed(path string, names []string) []string {
 
 // memberNames collects the JSON names of a struct's fields, those of embedded ones included.
 func memberNames(t reflect.Type, fields map[string]reflect.Type, names []string) []string {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/wheelmq/wheelmq/broker/filter"
@@ -162,9 +163,7 @@ func (g *consumers) snapshot() *ConsumerGroup {
 		Members:       sortedMembers(g.members),
 		subscriptions: make(map[string]*Subscription, len(g.subscriptions)),
 	}
-	for topic, s := range g.subscriptions {
-		view.subscriptions[topic] = s
-	}
+	maps.Copy(view.subscriptions, g.subscriptions)
 	return view
 }
 

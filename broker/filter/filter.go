@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wheelmq/wheelmq/broker/filter/sql"
@@ -43,10 +44,8 @@ func Tags(tags []string, hashes []int32) *Filter {
 }
 
 func (f *Filter) add(code int32) {
-	for _, known := range f.codes {
-		if known == code {
-			return
-		}
+	if slices.Contains(f.codes, code) {
+		return
 	}
 	f.codes = append(f.codes, code)
 }
@@ -76,12 +75,7 @@ func (f *Filter) Match(tagsCode int64) bool {
 		_, ok := f.set[code]
 		return ok
 	}
-	for _, want := range f.codes {
-		if want == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.codes, code)
 }
 
 // Hash is a tag's hash: Java's String.hashCode, over UTF-16 units in 32 bits.

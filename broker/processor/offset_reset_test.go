@@ -1,6 +1,7 @@
 package processor_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -11,9 +12,7 @@ import (
 func (l *lab) reset(change ext) *remoting.Command {
 	l.t.Helper()
 	fields := ext{"topic": "T", "group": "g", "timestamp": "-1", "isForce": "true", "queueId": "-1", "offset": "-1"}
-	for key, value := range change {
-		fields[key] = value
-	}
+	maps.Copy(fields, change)
 	return request(l.t, l.routes, &conn{}, remoting.InvokeBrokerToResetOffset, fields, "")
 }
 

@@ -3,6 +3,7 @@ package processor_test
 import (
 	"bytes"
 	"encoding/base64"
+	"maps"
 	"strings"
 	"testing"
 
@@ -31,9 +32,7 @@ func TestPopAck_EndsTheFlight(t *testing.T) {
 		done := func(code int32, fields ext, body string) *remoting.Command {
 			t.Helper()
 			all := ext{"consumerGroup": "g", "topic": "T"}
-			for name, value := range fields {
-				all[name] = value
-			}
+			maps.Copy(all, fields)
 			if reply := request(t, l.routes, c, code, all, body); reply != nil {
 				return reply
 			}
@@ -81,9 +80,7 @@ func TestPopAck_Refused(t *testing.T) {
 			{ext{}, remoting.Success, ""},
 		} {
 			fields := ext{"consumerGroup": "g", "topic": "T", "queueId": "0", "offset": "0", "extraInfo": good, "invisibleTime": "1000"}
-			for name, value := range c.fields {
-				fields[name] = value
-			}
+			maps.Copy(fields, c.fields)
 			wantReply(t, request(t, l.routes, &conn{}, code, fields, ""), c.want, c.remark)
 		}
 	}

@@ -1,6 +1,7 @@
 package processor_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/wheelmq/wheelmq/broker/client"
@@ -54,9 +55,7 @@ func TestPullBeforeItsHeartbeat(t *testing.T) {
 				l.clients.ConnClosed(&conn{id: 99})
 			}
 			change := ext{"sysFlag": "0", "subscription": ""}
-			for k, v := range tt.change {
-				change[k] = v
-			}
+			maps.Copy(change, tt.change)
 			reply := l.pull(&conn{}, 0, change)
 			if tt.code != 0 {
 				wantReply(t, reply, tt.code, "")

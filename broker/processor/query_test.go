@@ -2,6 +2,7 @@ package processor_test
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,9 +58,7 @@ func TestQueryByKey(t *testing.T) {
 		"no time at all":  {ext{"key": "a", "beginTimestamp": "1", "endTimestamp": "0"}, ""},
 	} {
 		fields := ext{"topic": "T", "key": "", "maxNum": "32", "beginTimestamp": "0", "endTimestamp": "9223372036854775807"}
-		for k, v := range c.fields {
-			fields[k] = v
-		}
+		maps.Copy(fields, c.fields)
 		reply := request(t, routes, &conn{}, remoting.QueryMessage, fields, "")
 		if c.want == "" {
 			wantReply(t, reply, remoting.QueryNotFound, "can not find message, maybe time range not correct")

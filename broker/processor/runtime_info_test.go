@@ -39,7 +39,7 @@ func TestRuntimeInfoHasEveryKey(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	table := l.runtime()
-	for _, key := range strings.Fields(realKeys) {
+	for key := range strings.FieldsSeq(realKeys) {
 		if _, ok := table[key]; !ok {
 			t.Errorf("%s is missing", key)
 		}

@@ -3,6 +3,7 @@ package registration
 import (
 	"context"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -64,9 +65,7 @@ func (t *table) Wrapper() remoting.TopicConfigWrapper {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := remoting.TopicConfigWrapper{DataVersion: remoting.DataVersion{Counter: t.version}, TopicConfigTable: map[string]remoting.TopicConfig{}}
-	for name, config := range t.topics {
-		w.TopicConfigTable[name] = config
-	}
+	maps.Copy(w.TopicConfigTable, t.topics)
 	return w
 }
 

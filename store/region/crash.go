@@ -2,6 +2,7 @@ package region
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -71,9 +72,7 @@ func (m *Memory) powerCut(next func() fate) *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	names := make(map[string]*memoryFile, len(m.kept))
-	for name, f := range m.kept {
-		names[name] = f
-	}
+	maps.Copy(names, m.kept)
 	for _, v := range m.moves {
 		if next().whole() {
 			v.apply(names)

@@ -130,7 +130,7 @@ func resident(t *testing.T) (kib int64) {
 	if err != nil {
 		t.Skip("no /proc")
 	}
-	for _, line := range strings.Split(string(status), "\n") {
+	for line := range strings.SplitSeq(string(status), "\n") {
 		if _, err := fmt.Sscanf(line, "RssAnon: %d", &kib); err == nil {
 			return kib << 10
 		}

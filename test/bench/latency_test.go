@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,6 +106,6 @@ func receive(addr, topic string, total int, got func(sent time.Time)) error {
 // percentile is in µs.
 func percentile(samples []time.Duration, p int) int64 {
 	sorted := append([]time.Duration(nil), samples...)
-	sort.Slice(sorted, func(i, j int) bool { return sorted[i] < sorted[j] })
+	slices.Sort(sorted)
 	return sorted[min(len(sorted)*p/100, len(sorted)-1)].Microseconds()
 }

@@ -103,7 +103,7 @@ func ioBytes(tb testing.TB, pids []int, name string) (total int64) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		for _, line := range strings.Split(string(text), "\n") {
+		for line := range strings.SplitSeq(string(text), "\n") {
 			rest, ok := strings.CutPrefix(line, name)
 			if !ok {
 				continue

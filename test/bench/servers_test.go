@@ -35,7 +35,7 @@ func metric(t *testing.T, target *peer.Target, name string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		found, labels, _ := strings.Cut(name, "{")
 		rest, ok := strings.CutPrefix(line, found+"{")
 		if _, value, _ := strings.Cut(rest, "} "); ok && strings.Contains(rest, strings.TrimSuffix(labels, "}")) {

@@ -13,8 +13,8 @@ import (
 // assignments asks for a client's share of a topic (400), as "queue mode" in order; nil is no answer.
 func assignments(t *testing.T, c *wire.Conn, topic, group, client, strategy string) []string {
 	t.Helper()
-	answer := c.Call(t, wire.QueryAssignment, nil, []byte(fmt.Sprintf(
-		`{"clientId":%q,"consumerGroup":%q,"messageModel":"CLUSTERING","strategyName":%q,"topic":%q}`, client, group, strategy, topic)))
+	answer := c.Call(t, wire.QueryAssignment, nil, fmt.Appendf(nil,
+		`{"clientId":%q,"consumerGroup":%q,"messageModel":"CLUSTERING","strategyName":%q,"topic":%q}`, client, group, strategy, topic))
 	wantCode(t, "query assignment", answer, wire.Success)
 	var body struct {
 		Assignments []struct {
@@ -68,8 +68,8 @@ func TestAssignments_AreDividedByTheBroker(t *testing.T) {
 	want("an unknown group", assignments(t, c, topic, suite.Name(t, "nobody"), "c1", "AVG"), nil)
 
 	mode := func(topic string, share int) *wire.Frame {
-		return c.Call(t, wire.SetMessageRequestMode, nil, []byte(fmt.Sprintf(
-			`{"consumerGroup":%q,"mode":"POP","popShareQueueNum":%d,"topic":%q}`, group, share, topic)))
+		return c.Call(t, wire.SetMessageRequestMode, nil, fmt.Appendf(nil,
+			`{"consumerGroup":%q,"mode":"POP","popShareQueueNum":%d,"topic":%q}`, group, share, topic))
 	}
 	wantCode(t, "mode of a retry topic", mode("%RETRY%"+group, 8), wire.NoPermission)
 	wantCode(t, "mode of no topic", mode(suite.Name(t, "unknown"), 8), wire.TopicNotExist)

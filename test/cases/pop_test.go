@@ -218,8 +218,8 @@ func TestPop_DeadLetters(t *testing.T) {
 	t.Parallel()
 	c := dialBroker(t)
 	topic, group := filled(t, c, 1, 1)
-	wantCode(t, "group", c.Call(t, 200, nil, []byte(fmt.Sprintf(
-		`{"groupName":%q,"consumeEnable":true,"consumeBroadcastEnable":true,"retryMaxTimes":1,"retryQueueNums":1,"brokerId":0}`, group))), wire.Success)
+	wantCode(t, "group", c.Call(t, 200, nil, fmt.Appendf(nil,
+		`{"groupName":%q,"consumeEnable":true,"consumeBroadcastEnable":true,"retryMaxTimes":1,"retryQueueNums":1,"brokerId":0}`, group)), wire.Success)
 	p := wire.Pop{Group: group, Topic: topic, QueueID: wire.AnyQueue, Invisible: time.Second, Poll: 500 * time.Millisecond}
 	times, dead := 0, func() int64 { return c.MaxOffset(t, "%DLQ%"+group, 0) }
 	suite.Eventually(t, slow, "it comes a third time, or not again", func() bool {

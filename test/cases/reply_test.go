@@ -132,7 +132,7 @@ func wantPush(t *testing.T, push *wire.Frame) {
 		delete(fields, name)
 	}
 	properties := map[string]string{}
-	for _, entry := range strings.Split(strings.TrimSuffix(fields["properties"], "\x02"), "\x02") {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(fields["properties"], "\x02"), "\x02") {
 		name, value, _ := strings.Cut(entry, "\x01")
 		properties[name] = value
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -109,9 +110,7 @@ func (c *child) counts() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	counts := make(map[string]int, len(c.bodies))
-	for body, n := range c.bodies {
-		counts[body] = n
-	}
+	maps.Copy(counts, c.bodies)
 	return counts
 }
 

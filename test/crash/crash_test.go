@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -58,12 +59,8 @@ func TestKill(t *testing.T) {
 		t.Run(flush, func(t *testing.T) {
 			t.Parallel()
 			keys := map[string]string{"flushDiskType": flush}
-			for key, value := range conf {
-				keys[key] = value
-			}
-			for key, value := range transactionConf {
-				keys[key] = value
-			}
+			maps.Copy(keys, conf)
+			maps.Copy(keys, transactionConf)
 			h := &history{rng: rand.New(rand.NewPCG(*seed, uint64(i))), reads: make(map[place]string), deals: &dealings{byKey: make(map[string]*deal)}}
 			h.target = peer.StartTarget(t, keys)
 			wire.Dial(t, h.target.BrokerAddr).MustCreateTopic(t, topic, queues)
@@ -150,9 +147,7 @@ func (h *history) offsets(t *testing.T, consumer *worker) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for place, body := range consumer.reads {
-		h.reads[place] = body
-	}
+	maps.Copy(h.reads, consumer.reads)
 	h.commits += len(consumer.commits)
 	for q := range queues {
 		atLeast, atMost := h.resume[q], h.resume[q]

@@ -89,7 +89,7 @@ func (p *poppers) sendAll(t *testing.T) {
 	for n := 0; n < p.total; {
 		var items []wire.BatchItem
 		for ; len(items) < 100 && n < p.total; n++ {
-			items = append(items, wire.BatchItem{Body: []byte(fmt.Sprintf("p-%d", n))})
+			items = append(items, wire.BatchItem{Body: fmt.Appendf(nil, "p-%d", n)})
 		}
 		if answer := conn.SendBatch(t, wire.Send{Topic: popTopic, QueueID: n / 100 % queues}, items...); answer.Code != wire.Success {
 			t.Fatalf("send: %d %s", answer.Code, answer.Remark)

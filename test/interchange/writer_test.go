@@ -3,6 +3,7 @@ package interchange
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,9 +29,7 @@ var sizes = map[string]string{
 
 func configuration() map[string]string {
 	conf := map[string]string{"maxMessageSize": "65536", "messageDelayLevel": delayLevels()}
-	for key, value := range sizes {
-		conf[key] = value
-	}
+	maps.Copy(conf, sizes)
 	return conf
 }
 

@@ -93,7 +93,7 @@ func TestDeploy_EveryMetricExists(t *testing.T) {
 	name := regexp.MustCompile(`\b(?:rocketmq|wheelmq|go)_[a-z_]+\b`)
 	for _, file := range []string{"prometheus/alerts.yml", "grafana/wheelmq-overview.json", "grafana/wheelmq-delays.json"} {
 		var found []string
-		for _, line := range strings.Split(read(t, file), "\n") {
+		for line := range strings.SplitSeq(read(t, file), "\n") {
 			if strings.Contains(line, "expr:") || strings.Contains(line, `"expr":`) {
 				found = append(found, name.FindAllString(line, -1)...)
 			}

@@ -72,7 +72,7 @@ func (s *server) load(t *testing.T) {
 	c.HeartbeatProducer(t, "producer-1", "shop")
 	c.Heartbeat(t, wire.Member{ClientID: "consumer-1", Group: group, Subscriptions: map[string]string{topic: "*"}})
 	for i := range 5 {
-		c.MustSend(t, wire.Send{Topic: topic, Body: []byte(fmt.Sprint(i))})
+		c.MustSend(t, wire.Send{Topic: topic, Body: fmt.Append(nil, i)})
 	}
 	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("level"), Properties: wire.Properties("DELAY", "1")})
 	c.MustSend(t, wire.Send{Topic: topic, Body: []byte("timer"), Properties: wire.Properties("TIMER_DELAY_MS", "1000")})

@@ -129,7 +129,7 @@ func (s *trap) fires(alert string) bool {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rule_files: [%q]\nevaluation_interval: 15s\ntests:\n  - interval: 15s\n    input_series:\n", rules)
 	_, text := s.get("/metrics")
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		series, n, ok := strings.Cut(line, "} ")
 		if ok && strings.HasPrefix(line, "rocketmq_") && !strings.Contains(line, "_bucket") {
 			fmt.Fprintf(&b, "      - {series: '%s}', values: '%sx40'}\n", series, n)

@@ -37,7 +37,7 @@ var (
 // columns are separated by one blank, a stack trace keeps its messages.
 func mask(text string) string {
 	var out []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ") {
 			continue
 		}

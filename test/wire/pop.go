@@ -146,15 +146,15 @@ func (p *Popped) handle(m *Message) (string, error) {
 	}
 	queue := fmt.Sprintf("%s %d ", retry, m.QueueID)
 	start := ""
-	for _, one := range strings.Split(p.Ext["startOffsetInfo"], ";") {
+	for one := range strings.SplitSeq(p.Ext["startOffsetInfo"], ";") {
 		if rest, ok := strings.CutPrefix(one, queue); ok {
 			start = rest
 		}
 	}
 	listed := false
-	for _, one := range strings.Split(p.Ext["msgOffsetInfo"], ";") {
+	for one := range strings.SplitSeq(p.Ext["msgOffsetInfo"], ";") {
 		if rest, ok := strings.CutPrefix(one, queue); ok {
-			for _, offset := range strings.Split(rest, ",") {
+			for offset := range strings.SplitSeq(rest, ",") {
 				listed = listed || offset == strconv.FormatInt(m.QueueOffset, 10)
 			}
 		}

@@ -84,7 +84,7 @@ func (d *driver) do(c *clients.Command, r *clients.Reply) error {
 func (d *driver) print(v any) {
 	line, err := json.Marshal(v)
 	if err != nil {
-		line = []byte(fmt.Sprintf(`{"error":%q}`, err))
+		line = fmt.Appendf(nil, `{"error":%q}`, err)
 	}
 	d.out.Lock()
 	defer d.out.Unlock()
