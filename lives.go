@@ -33,7 +33,10 @@ func (i *Instance) leave(why error) *life {
 // begin starts a life on the store there is.
 func (i *Instance) begin() error {
 	i.mu.Lock()
-	l := &life{cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults, exchanges: i.exchanges, rewound: i.rewound.Load()}
+	l := &life{
+		cfg: &i.cfg, ports: &i.ports, log: i.log, memory: i.memory, differences: i.differences, faults: i.faults,
+		exchanges: i.exchanges, rewound: i.rewound.Load(),
+	}
 	i.beginning = l
 	i.mu.Unlock()
 	if err := l.begin(); err != nil {

@@ -78,7 +78,8 @@ func (b *Broker) assembleTables(tables persist.Dir) (err error) {
 	})
 	b.offsets, err = offset.New(offset.Options{
 		Wire: o.Wire, Store: o.Store, Log: o.Log, Config: tables, FlushMs: c.FlushConsumerOffsetInterval,
-		End: b.queueEnd, Before: b.savePops, Online: b.subscribed, Own: transaction.Group, Rewound: o.Rewound, Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,
+		End: b.queueEnd, Before: b.savePops, Online: b.subscribed, Own: transaction.Group, Rewound: o.Rewound,
+		Differences: o.Differences, Metrics: o.Metrics, Health: o.Health,
 	})
 	return err
 }

@@ -47,22 +47,31 @@ func lockDir(dir string) (*dirLock, error) {
 	}
 	held.Lock()
 	defer held.Unlock()
-	if held.paths[path] {
-		return nil, fmt.Errorf("store: %s: %w by this process", dir, ErrLocked)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := openLocked(dir, path, os.O_RDWR|os.O_CREATE, unix.F_WRLCK)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	flock := unix.Flock_t{Type: unix.F_WRLCK, Start: 0, Len: 1}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &flock); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %s: %w by another process (lock file %s)", dir, ErrLocked, path), f.Close())
+		return nil, err
 	}
 	if _, err := f.WriteAt([]byte("lock"), 0); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), f.Close())
 	}
 	held.paths[path] = true
 	return &dirLock{f: f, path: path}, nil
+}
+
+// openLocked opens a directory's lock file and takes a record lock of that kind. The caller has locked held.
+func openLocked(dir, path string, flag int, kind int16) (*os.File, error) {
+	if held.paths[path] {
+		return nil, fmt.Errorf("store: %s: %w by this process", dir, ErrLocked)
+	}
+	f, err := os.OpenFile(path, flag, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	flock := unix.Flock_t{Type: kind, Start: 0, Len: 1}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &flock); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %s: %w by another process (lock file %s)", dir, ErrLocked, path), f.Close())
+	}
+	return f, nil
 }
 
 // LockShared keeps servers out of a directory that is only read; the returned function lets
@@ -75,19 +84,12 @@ func LockShared(dir string) (unlock func(), err error) {
 	}
 	held.Lock()
 	defer held.Unlock()
-	if held.paths[path] {
-		return nil, fmt.Errorf("store: %s: %w by this process", dir, ErrLocked)
-	}
-	f, err := os.Open(path)
+	f, err := openLocked(dir, path, os.O_RDONLY, unix.F_RDLCK)
 	if errors.Is(err, os.ErrNotExist) {
 		return func() {}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	flock := unix.Flock_t{Type: unix.F_RDLCK, Start: 0, Len: 1}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &flock); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %s: %w by another process (lock file %s)", dir, ErrLocked, path), f.Close())
+		return nil, err
 	}
 	held.paths[path] = true
 	return (&dirLock{f: f, path: path}).unlock, nil

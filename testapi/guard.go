@@ -53,7 +53,10 @@ func (g *guard) admit(r *http.Request) error {
 }
 
 func (g *guard) forbidden(what string) error {
-	return &problem{http.StatusForbidden, "forbidden", "without a token " + g.name + " does not serve " + what + ": start the server with " + g.flag + " to admit whoever knows it"}
+	return &problem{
+		http.StatusForbidden, "forbidden",
+		"without a token " + g.name + " does not serve " + what + ": start the server with " + g.flag + " to admit whoever knows it",
+	}
 }
 
 // loopback tells whether a Host header names the machine itself. A name of the web that was made

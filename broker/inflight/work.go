@@ -17,7 +17,8 @@ type Work struct {
 // String tells people who is at work on what.
 func (w Work) String() string {
 	if w.Popped > 0 {
-		return fmt.Sprintf("group %s, topic %s, queue %d: client %s has popped %d messages and not acknowledged them", w.Group, w.Topic, w.QueueID, w.ClientID, w.Popped)
+		return fmt.Sprintf("group %s, topic %s, queue %d: client %s has popped %d messages and not acknowledged them",
+			w.Group, w.Topic, w.QueueID, w.ClientID, w.Popped)
 	}
 	what := fmt.Sprintf("group %s, topic %s, queue %d: done up to %d of %d", w.Group, w.Topic, w.QueueID, w.Done, w.End)
 	switch {

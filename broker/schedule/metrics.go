@@ -43,7 +43,8 @@ func (s *Service) ofLevel(l *level) []prometheus.Collector {
 	}
 }
 
-var topicPendingDesc = prometheus.NewDesc("rocketmq_delay_topic_pending", "Messages of delay levels not delivered, by the topic that they are for.", []string{"topic"}, nil)
+var topicPendingDesc = prometheus.NewDesc("rocketmq_delay_topic_pending",
+	"Messages of delay levels not delivered, by the topic that they are for.", []string{"topic"}, nil)
 
 // topicsCollector shows what pends by real topic.
 type topicsCollector struct{ s *Service }

@@ -77,7 +77,8 @@ func (s *Service) readOps() (endedBelow int64, err error) {
 	}
 	if unreadable > 0 {
 		s.counts.unreadable.Add(int64(unreadable))
-		s.opts.Logger.WithError(damage).WithField("records", unreadable).Error("records of the op topic cannot be read: producers are asked about transactions that have ended")
+		s.opts.Logger.WithError(damage).WithField("records", unreadable).
+			Error("records of the op topic cannot be read: producers are asked about transactions that have ended")
 	}
 	return endedBelow, nil
 }
