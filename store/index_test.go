@@ -211,7 +211,13 @@ func TestIndex_FullDisk_WaitsAndGoesOn(t *testing.T) {
 	defer mustClose(t, s)
 	fill(t, s, 0, 2)
 	opts.Memory.SetLimit(1)
-	putKeyed(t, s, 0, 3)
+	for i := range 3 {
+		rec := keyed(i)
+		rec.Internal = true // a client's is refused as soon as the store has seen that the disk is full
+		if res, _ := s.Put(rec, nil); !res.OK() {
+			t.Fatalf("put %d: %+v", i, res)
+		}
+	}
 	if got := found(s, store.KeyQuery{Topic: "T", Key: "k1"}); len(got) != 0 {
 		t.Fatalf("found %d without room", got)
 	}
