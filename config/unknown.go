@@ -53,6 +53,10 @@ func nearest(key string) string {
 func Nearest(word string, names []string) string {
 	best, at := "", 3
 	for _, name := range names {
+		// Each edit makes a text one byte longer or shorter at most, and a word may be a whole frame.
+		if len(word) >= len(name)+at || len(name) >= len(word)+at {
+			continue
+		}
 		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < at {
 			best, at = name, d
 		}
