@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,16 +18,20 @@ var hidden = []string{message.TopicSchedule, message.TopicTimer, message.TopicTr
 // told of. ErrNotFound is wrapped when there is no record.
 func (c *Client) Find(ctx context.Context, id, topic string, show func(done, total int64)) ([]Message, error) {
 	var found []Message
+	missing := fmt.Errorf("admin: message %s: %w", id, ErrNotFound)
 	if IsOffsetID(id) {
 		m, err := c.Stored(ctx, id)
-		if err != nil {
+		switch {
+		case err == nil && m.MsgID == m.OffsetMsgID:
+			return []Message{m}, nil
+		case err == nil:
+			found = append(found, m)
+			id, topic = m.MsgID, cmp.Or(m.Properties[message.PropertyRealTopic], m.Topic)
+		case errors.Is(err, ErrNotFound):
+			missing = err // unless it is a client's that only looks like one of a record
+		default:
 			return nil, err
 		}
-		found = append(found, m)
-		if m.MsgID == m.OffsetMsgID {
-			return found, nil
-		}
-		id, topic = m.MsgID, cmp.Or(m.Properties[message.PropertyRealTopic], m.Topic)
 	}
 	brokers, err := c.anyBroker(ctx)
 	if err != nil {
@@ -46,7 +51,7 @@ func (c *Client) Find(ctx context.Context, id, topic string, show func(done, tot
 	}
 	found = append(found, slices.Concat(records...)...)
 	if len(found) == 0 {
-		return nil, fmt.Errorf("admin: message %s: %w", id, ErrNotFound)
+		return nil, missing
 	}
 	return inOrder(found), nil
 }

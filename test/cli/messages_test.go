@@ -71,6 +71,21 @@ func TestSendAndLookAtAMessage(t *testing.T) {
 	fails(t, 1, "--topic", "msg", "k2", "--key")
 }
 
+func TestMsg_ClientsIDThatLooksLikeOneOfARecord(t *testing.T) {
+	t.Parallel()
+	name := suite.Name(t, "topic")
+	var s sent
+	must(t, &s, "send", name, "first")
+	id := s.OffsetMsgID[:16] + "00000000FFFFFFFE"
+	dial(t).MustSend(t, wire.Send{Topic: name, Body: []byte("second"), Properties: wire.Properties("UNIQ_KEY", id)})
+	for _, command := range []string{"msg", "why"} {
+		suite.Eventually(t, patience, command+" finds it", func() bool { return run(t, command, id).code == 0 })
+	}
+	if o := run(t, "msg", id, "--body"); o.stdout != "second" {
+		t.Errorf("the body is %q", o.stdout)
+	}
+}
+
 func TestTail(t *testing.T) {
 	t.Parallel()
 	name := suite.Name(t, "topic")
