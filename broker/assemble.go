@@ -135,7 +135,7 @@ func (b *Broker) assembleDelays(tables persist.Dir) (err error) {
 	b.appender = appender.New(b.store, prepare.Hook(), delay)
 	if b.park, err = park.New(park.Options{
 		Appender: b.appender, Log: o.Log, Metrics: o.Metrics, Health: o.Health, Differences: o.Differences,
-		Pending: b.parked, Records: b.store, Table: tables, Exists: func(name string) bool { return b.topics.GetString(name) != nil },
+		Pending: b.parked, Records: b.store, Table: tables, QueueFor: b.topics.QueueFor,
 	}); err != nil {
 		return err
 	}

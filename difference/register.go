@@ -19,6 +19,7 @@ const (
 	WallClockStepsIgnored
 	OffsetsSavedSoon
 	DelayOwnDueTime
+	QueuesThatAre
 	DelayedCopiesRecognised
 	OffsetsWithinTheData
 	TimersTakenOver
@@ -86,6 +87,7 @@ var register = [count]Difference{
 	OffsetsWithinTheData:       {Name: "offsets-within-the-data", Real: "after a power cut a consumer offset may be past the end of its queue: what is stored in the lost places is not consumed", Ours: "at the start such an offset is taken back to the end of its queue", Fixed: true},
 	TimersTakenOver:            {Name: "timers-taken-over", Real: "a broker that was down for more than seven days loses the timers of the first of them; one that was killed delivers those of its last second twice", Ours: "the timers of a store of RocketMQ are taken over whole: however old they are, each once, and at its millisecond", Fixed: true},
 	DelayOwnDueTime:            {Name: "delay-own-due-time", Real: "a lowered level delivers its backlog at once, a removed one never, and what is due waits behind what was queued under a longer delay", Ours: "every pending message keeps its own due instant, wherever in its queue it lies", Fixed: true},
+	QueuesThatAre:              {Name: "queues-that-are", Real: "a delayed or half message whose topic has fewer queues when it is due or committed goes to a queue that no consumer reads", Ours: "it goes to one of those that the topic has", Fixed: true},
 	DelayedCopiesRecognised:    {Name: "delayed-copies-recognised", Real: "after a crash the delayed messages of the last ten seconds are delivered again", Ours: "copies name their source, are recognised in the log and not made again", Fixed: true},
 	QueryComparesKeys:          {Name: "query-compares-keys", Real: "a query by key returns whatever has the same 32-bit hash, and such messages count towards its limit", Ours: "only messages with the very key, and one that has it twice comes once", Fixed: true},
 	FullDiskReserve:            {Name: "full-disk-reserve", Real: "above diskSpaceWarningLevelRatio sends are refused with code 14; a disk that is full before that kills the process", Ours: "space is reserved before it is written: sends get code 14 and the reason, while one log file and its queue pages are left for due messages and retries", Fixed: true},

@@ -235,10 +235,14 @@ func (s *Service) deliver(ctx context.Context, p Parked, v *message.View) error 
 	if string(v.Body) == noteBody {
 		return ErrNote
 	}
-	if s.opts.Exists != nil && !s.opts.Exists(p.Topic) {
+	queue, exists := p.QueueID, true
+	if s.opts.QueueFor != nil {
+		queue, exists = s.opts.QueueFor(p.Topic, p.QueueID)
+	}
+	if !exists {
 		return fmt.Errorf("%w: topic %q does not exist", ErrRefused, p.Topic)
 	}
-	rec := v.RecordFor(p.Topic, p.QueueID, message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
+	rec := v.RecordFor(p.Topic, queue, message.PropertyCopyWithout(nil, v.Properties, func(name []byte) bool {
 		switch string(name) {
 		case PropertyReason, PropertyService, PropertyTopic, PropertyQueueID, PropertyCarried:
 			return true

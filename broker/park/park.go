@@ -47,9 +47,11 @@ type Options struct {
 	Differences *difference.Set
 	// Pending is the number of messages in the parked topic's queue.
 	Pending func() int64
-	Records Records                     // nil: parked messages are not looked at again
-	Table   persist.Dir                 // keeps which of them are done with; may be nil
-	Exists  func(topicName string) bool // whether a topic exists; nil: all do
+	Records Records     // nil: parked messages are not looked at again
+	Table   persist.Dir // keeps which of them are done with; may be nil
+	// QueueFor is the queue of a topic for a message meant for one of its queues, !ok when there is no
+	// such topic; nil: every topic has every queue.
+	QueueFor func(topicName string, queueID int32) (queue int32, ok bool)
 }
 
 // Service parks messages.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/wheelmq/wheelmq/broker/topic"
+	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/store"
 )
@@ -33,11 +34,13 @@ type Copier struct {
 	pending string // topic of the records that copies are made from
 	source  SourceText
 	props   []byte
+
+	differences *difference.Set
 }
 
 // NewCopier returns a Copier for the pending records of a topic.
-func NewCopier(log Log, topics Topics, pendingTopic string) *Copier {
-	return &Copier{log: log, topics: topics, pending: pendingTopic, source: NewSourceText(log.Epoch())}
+func NewCopier(log Log, topics Topics, pendingTopic string, differences *difference.Set) *Copier {
+	return &Copier{log: log, topics: topics, pending: pendingTopic, source: NewSourceText(log.Epoch()), differences: differences}
 }
 
 // Make makes the copy of a pending record in c.Record and returns why it cannot be delivered, if
@@ -68,6 +71,10 @@ func (c *Copier) Make(v *message.View, commitLogOffset int64) (reason string) {
 		return fmt.Sprintf("topic %q does not exist", real.Topic)
 	}
 	c.Record.Topic = target.TopicName
+	if queue := topic.QueueFor(target, c.Record.QueueID); queue != c.Record.QueueID {
+		c.differences.Use(difference.QueuesThatAre)
+		c.Record.QueueID = queue
+	}
 	if target.TopicName == message.TopicTransHalf {
 		return "a half message was delayed"
 	}

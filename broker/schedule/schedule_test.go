@@ -304,6 +304,22 @@ func TestService_DeliversToATopicThatOnlyTheTableLost(t *testing.T) {
 	}
 }
 
+func TestService_DeliversToAQueueThatIs(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	defer l.close()
+	l.known["Smaller"] = &topic.Config{TopicName: "Smaller", ReadQueueNums: 2, WriteQueueNums: 2}
+	l.send("Smaller", 1)
+	l.clock.Set(startMs + 1000)
+	l.await("the message of queue 2", func() bool {
+		q := l.store.Queue([]byte("Smaller"), 0)
+		return q != nil && q.Max() == 1
+	})
+	if n := l.count("Smaller"); n != 0 {
+		t.Errorf("%d messages are where no consumer reads", n)
+	}
+}
+
 func TestService_CleanRestart_DeliversWhatPends(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -128,7 +128,7 @@ func New(opts Options) (*Service, error) {
 	s.armedAt.Store(never)
 	s.SaveEvery(opts.SaveMs)
 	s.topics.init()
-	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule)
+	s.worker.s, s.worker.copy = s, redeliver.NewCopier(opts.Log, opts.Topics, message.TopicSchedule, opts.Differences)
 	s.listLevels()
 	s.file = newOffsetFile(s)
 	copiesFrom := s.file.load()

@@ -36,7 +36,7 @@ func (s *Service) assembleIntake() {
 	o := &s.opts
 	s.intake = intake{
 		state: &s.state, records: &s.records, looks: &s.looks, parking: &s.parking, logger: o.Logger,
-		copy: redeliver.NewCopier(o.Log, o.Topics, message.TopicTimer), own: s.handover.own, half: nothing,
+		copy: redeliver.NewCopier(o.Log, o.Topics, message.TopicTimer, o.Differences), own: s.handover.own, half: nothing,
 	}
 	s.handover = handover{
 		state: &s.state, records: &s.records, intake: &s.intake, fs: o.FS, clock: o.Store, logger: o.Logger, enabled: o.Enabled,
@@ -62,7 +62,7 @@ func (s *Service) assembleDelivery() {
 	s.delivery = delivery{
 		state: &s.state, records: &s.records, parking: &s.parking, appender: o.Appender, clock: o.Store, logger: o.Logger,
 		ctx: s.ctx, wake: s.driver.Wake, before: o.First, counted: o.Counted, inOrder: o.InOrder,
-		copy: redeliver.NewCopier(o.Log, o.Topics, message.TopicTimer),
+		copy: redeliver.NewCopier(o.Log, o.Topics, message.TopicTimer, o.Differences),
 	}
 	s.delivery.held.init()
 	s.delivery.putter.init(o.Appender)

@@ -102,6 +102,15 @@ func (t *Table) Get(name []byte) *Config { return (*t.topics.Load())[string(name
 // GetString returns a topic, or nil.
 func (t *Table) GetString(name string) *Config { return (*t.topics.Load())[name] }
 
+// QueueFor is the function QueueFor for a topic of the table, !ok when it has no such topic.
+func (t *Table) QueueFor(name string, queueID int32) (queue int32, ok bool) {
+	c := t.GetString(name)
+	if c == nil {
+		return 0, false
+	}
+	return QueueFor(c, queueID), true
+}
+
 // All returns every topic by name.
 func (t *Table) All() []*Config {
 	table := *t.topics.Load()

@@ -260,3 +260,15 @@ func TestLookUps_DoNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations per look-up", n)
 	}
 }
+
+func TestQueueFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ read, write, meant, want int32 }{
+		{4, 4, 3, 3}, {2, 2, 2, 0}, {2, 2, 5, 1}, {2, 4, 3, 3}, {4, 2, 3, 3}, {2, 3, 3, 1},
+		{0, 2, 3, 1}, {2, 0, 3, 1}, {0, 0, 3, 3}, {1, 1, 1<<31 - 1, 0},
+	} {
+		if got := topic.QueueFor(&topic.Config{ReadQueueNums: c.read, WriteQueueNums: c.write}, c.meant); got != c.want {
+			t.Errorf("queue %d of %d to read and %d to write: %d, want %d", c.meant, c.read, c.write, got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package topic
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,6 +67,18 @@ func equal(a, b *Config) bool {
 
 // sortedNames lists a table's names in order.
 func sortedNames[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }
+
+// QueueFor is the queue of a topic that a message is stored in which was meant for a queue some time ago: that
+// one, or, when the topic has fewer queues since, one of those that consumers read.
+func QueueFor(c *Config, queueID int32) int32 {
+	if queueID < max(c.ReadQueueNums, c.WriteQueueNums) {
+		return queueID
+	}
+	if queues := cmp.Or(max(0, c.ReadQueueNums), max(0, c.WriteQueueNums)); queues > 0 {
+		return queueID % queues
+	}
+	return queueID
+}
 
 // Restrict narrows a table that is about to be registered to what brokerPermission lets
 // clients do. The inherit bit stays: it is about topics to come.

@@ -5,6 +5,7 @@ import (
 
 	appender "github.com/wheelmq/wheelmq/broker/append"
 	"github.com/wheelmq/wheelmq/broker/stats"
+	"github.com/wheelmq/wheelmq/broker/topic"
 	"github.com/wheelmq/wheelmq/difference"
 	"github.com/wheelmq/wheelmq/message"
 	"github.com/wheelmq/wheelmq/remoting"
@@ -132,10 +133,13 @@ func (e *Ending) copy(h *half) error {
 	s := e.s
 	asked := s.asked(e.offset)
 	target := s.opts.Topics.Get(h.realTopic)
-	name := ""
+	name, queueID := "", h.realQueueID
 	switch {
 	case target != nil:
-		name = target.TopicName
+		name, queueID = target.TopicName, topic.QueueFor(target, queueID)
+		if queueID != h.realQueueID {
+			s.opts.Difference.Use(difference.QueuesThatAre)
+		}
 	case s.opts.Log.Queue(h.realTopic, h.realQueueID) != nil:
 		name = string(h.realTopic) // it is only missing from the table
 	default:
@@ -150,7 +154,7 @@ func (e *Ending) copy(h *half) error {
 	if s.opts.Virtual {
 		e.props = s.keepInstant(e.props, h)
 	}
-	e.rec = h.v.RecordFor(name, h.realQueueID, e.props)
+	e.rec = h.v.RecordFor(name, queueID, e.props)
 	e.rec.SysFlag = h.v.SysFlag&^message.SysFlagTransactionMask | message.SysFlagCommit
 	e.rec.PreparedTransactionOffset, e.rec.Scratch = h.v.CommitLogOffset, e.scratch
 	return nil
