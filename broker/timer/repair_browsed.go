@@ -1,7 +1,6 @@
 package timer
 
 import (
-	"runtime/debug"
 	"slices"
 
 	"github.com/sirupsen/logrus"
@@ -12,11 +11,9 @@ import (
 // browsedRepair looks in the log for the far entries that damage has taken of seconds which are read
 // although their hour cannot be sorted.
 type browsedRepair struct {
-	o       *loader
-	line    *line
+	logSearch
 	seconds []*second
 	between []wheel.Between
-	locked  bool // by one who holds the lock all the time
 	have    map[keptEntry]bool
 	found   []foundEntry
 }
@@ -32,7 +29,7 @@ type foundEntry struct {
 
 // repairBrowsed is repairSorted for seconds that are read in one go. The caller holds the lock.
 func (o *loader) repairBrowsed(l *line, seconds []*second, between []wheel.Between) {
-	r := &browsedRepair{o: o, line: l, between: between, locked: o.inOrder, have: make(map[keptEntry]bool)}
+	r := &browsedRepair{logSearch: o.searchFor(l), between: between, have: make(map[keptEntry]bool)}
 	for _, sec := range seconds {
 		if sec == nil {
 			continue
@@ -46,26 +43,10 @@ func (o *loader) repairBrowsed(l *line, seconds []*second, between []wheel.Betwe
 			r.have[keptEntry{sec.number, sec.later[i].LogOffset}] = true
 		}
 	}
-	if len(r.seconds) == 0 {
-		return
+	if len(r.seconds) > 0 {
+		o.startRepair(r)
 	}
-	o.repairs++
-	if r.locked {
-		r.look()
-		r.end()
-		return
-	}
-	o.wg.Go(func() {
-		debug.SetPanicOnFault(true)
-		r.look()
-		o.state.mu.Lock()
-		r.end()
-		o.state.mu.Unlock()
-		o.wake()
-	})
 }
-
-func (r *browsedRepair) stopped() bool { return r.o.ctx.Err() != nil }
 
 func (r *browsedRepair) look() {
 	for _, b := range r.between {
@@ -95,21 +76,16 @@ func (r *browsedRepair) visit(item *wheel.Item, p *pendingRecord) (more bool) {
 
 // end is that of a sortedRepair. The caller holds the lock.
 func (r *browsedRepair) end() {
-	o := r.o
-	if o.repairs--; !r.locked && r.stopped() {
+	if r.over() {
 		return
 	}
 	for i := range r.found {
-		sec, before := r.found[i].sec, r.found[i].sec.left
-		o.records.take(sec, &r.found[i].item)
-		if !sec.loading {
-			o.state.loaded += sec.left - before
-		}
+		r.take(r.found[i].sec, &r.found[i].item)
 	}
 	for _, sec := range r.seconds {
 		sec.repairing = false
 	}
-	o.logger.WithFields(logrus.Fields{"line": r.line.name, "second": r.seconds[0].number, "inTheLog": len(r.found)}).
+	r.o.logger.WithFields(logrus.Fields{"line": r.line.name, "second": r.seconds[0].number, "inTheLog": len(r.found)}).
 		Warn("what a damaged file of timers had that could not be sorted is taken out of the log, as far as that has it")
 }
 
