@@ -114,14 +114,21 @@ func within() (context.Context, context.CancelFunc) {
 // call sends a request and returns the answer, which must be a success.
 func (l *lab) call(code int32, ext *remoting.ExtWriter, body []byte) *remoting.Command {
 	l.t.Helper()
+	reply := l.ask(code, ext, body)
+	if reply.Code != remoting.Success {
+		l.t.Fatalf("request %d: code %d: %s", code, reply.Code, reply.Remark)
+	}
+	return reply
+}
+
+// ask makes a request that may be refused.
+func (l *lab) ask(code int32, ext *remoting.ExtWriter, body []byte) *remoting.Command {
+	l.t.Helper()
 	ctx, cancel := within()
 	defer cancel()
 	reply, err := l.broker.Call(ctx, code, ext, body)
 	if err != nil {
 		l.t.Fatal(err)
-	}
-	if reply.Code != remoting.Success {
-		l.t.Fatalf("request %d: code %d: %s", code, reply.Code, reply.Remark)
 	}
 	return reply
 }

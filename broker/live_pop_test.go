@@ -16,13 +16,7 @@ func (l *lab) trySend(body string) *remoting.Command {
 		ProducerGroup: []byte("P"), Topic: []byte("T"), DefaultTopic: []byte("TBW102"), DefaultTopicQueueNums: 1,
 	}
 	req.EncodeV2(&ext)
-	ctx, cancel := within()
-	defer cancel()
-	reply, err := l.broker.Call(ctx, remoting.SendMessageV2, &ext, []byte(body))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return reply
+	return l.ask(remoting.SendMessageV2, &ext, []byte(body))
 }
 
 // TestLiveConfig_MaxMessageSize: it is lowered and raised at once, as far as the log's files go; a refusal
@@ -60,13 +54,7 @@ func (l *lab) popCode(group string, most int32) int32 {
 	var ext remoting.ExtWriter
 	req := remoting.PopMessageRequest{ConsumerGroup: []byte(group), Topic: []byte("T"), MaxMsgNums: most, InvisibleTime: 60_000}
 	req.Encode(&ext)
-	ctx, cancel := within()
-	defer cancel()
-	reply, err := l.broker.Call(ctx, remoting.PopMessage, &ext, nil)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return reply.Code
+	return l.ask(remoting.PopMessage, &ext, nil).Code
 }
 
 // TestLiveConfig_PopThreshold: the threshold counts what is in flight already, and ends at once.

@@ -16,13 +16,7 @@ import (
 // configure changes keys while the broker runs, and returns the answer.
 func (l *lab) configure(lines ...string) *remoting.Command {
 	l.t.Helper()
-	ctx, cancel := within()
-	defer cancel()
-	reply, err := l.broker.Call(ctx, remoting.UpdateBrokerConfig, nil, []byte(strings.Join(lines, "\n")))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return reply
+	return l.ask(remoting.UpdateBrokerConfig, nil, []byte(strings.Join(lines, "\n")))
 }
 
 func (l *lab) mustConfigure(lines ...string) {
