@@ -91,20 +91,6 @@ func TestDeletedGroup(t *testing.T) {
 	wantCode(t, "delete of an unknown group", c.Call(t, codeDeleteGroup, map[string]string{"groupName": suite.Name(t, "unknown")}, nil), wire.Success)
 }
 
-// TestCloneOffsets_OfAllTopics leaves the topic out.
-func TestCloneOffsets_OfAllTopics(t *testing.T) {
-	t.Parallel()
-	c := dialBroker(t)
-	topic, from, to := suite.Name(t, "topic"), suite.Name(t, "from"), suite.Name(t, "to")
-	c.MustCreateTopic(t, topic, 1)
-	join(t, c, from, topic)
-	wantCode(t, "commit", c.Commit(t, from, topic, 0, 7), wire.Success)
-	answer := c.Call(t, codeCloneOffset, map[string]string{"srcGroup": from, "destGroup": to, "offline": "false"}, nil)
-	wantCode(t, "clone", answer, wire.Success)
-	cloned := c.QueryOffset(t, to, topic, 0, map[string]string{"setZeroIfNotFound": "false"})
-	suite.Differs(t, "cases/clone-of-all-topics", cloned.Code == wire.Success && cloned.Ext["offset"] == "7", cloned.String())
-}
-
 // TestCorrectionOffsets asks for the smallest offset of each queue among the groups of a topic (308).
 func TestCorrectionOffsets(t *testing.T) {
 	t.Parallel()

@@ -161,12 +161,29 @@ func TestResetOffset_WakesAPull(t *testing.T) {
 // TestCloneOffsets copies one group's progress to another.
 func TestCloneOffsets(t *testing.T) {
 	t.Parallel()
-	c := dialBroker(t)
-	topic, from, to := suite.Name(t, "topic"), suite.Name(t, "from"), suite.Name(t, "to")
+	c, topic := dialBroker(t), suite.Name(t, "topic")
+	to := cloneGroup(t, c, topic, map[string]string{"topic": topic})
+	wantOffset(t, c, "cloned", to, topic, 7)
+}
+
+// TestCloneOffsets_OfAllTopics leaves the topic out.
+func TestCloneOffsets_OfAllTopics(t *testing.T) {
+	t.Parallel()
+	c, topic := dialBroker(t), suite.Name(t, "topic")
+	to := cloneGroup(t, c, topic, map[string]string{})
+	cloned := c.QueryOffset(t, to, topic, 0, map[string]string{"setZeroIfNotFound": "false"})
+	suite.Differs(t, "cases/clone-of-all-topics", cloned.Code == wire.Success && cloned.Ext["offset"] == "7", cloned.String())
+}
+
+// cloneGroup commits the offset 7 of a new topic for a group, copies the group's progress to another, and returns that.
+func cloneGroup(t *testing.T, c *wire.Conn, topic string, fields map[string]string) (to string) {
+	t.Helper()
+	from := suite.Name(t, "from")
+	to = suite.Name(t, "to")
 	c.MustCreateTopic(t, topic, 1)
 	join(t, c, from, topic)
 	wantCode(t, "commit", c.Commit(t, from, topic, 0, 7), wire.Success)
-	fields := map[string]string{"srcGroup": from, "destGroup": to, "topic": topic, "offline": "false"}
+	fields["srcGroup"], fields["destGroup"], fields["offline"] = from, to, "false"
 	wantCode(t, "clone", c.Call(t, codeCloneOffset, fields, nil), wire.Success)
-	wantOffset(t, c, "cloned", to, topic, 7)
+	return to
 }
